@@ -1,0 +1,232 @@
+-- Storing a delivery: one call in autocommit, so that a stalled client can hold no lock for long.
+set local lock_timeout = '5s';
+
+-- Makes the daily partitions from yesterday to `p_days_ahead` days from now. A partition is built aside and
+-- then attached with its CHECK already true, so that no append waits for more than the attach itself.
+-- Called by `abisu migrate` and hourly by ingest; the advisory lock keeps two callers apart.
+create function inbound.make_partitions_v1(p_days_ahead int) returns int
+language plpgsql security definer set search_path = pg_catalog as $$
+declare
+  made int := 0;
+  parent text;
+  first date;
+  name text;
+begin
+  perform pg_advisory_xact_lock(hashtext('inbound.make_partitions'));
+  foreach parent in array array['delivery', 'event'] loop
+    for first in select (date_trunc('day', now() at time zone 'UTC') + make_interval(days => d))::date
+                 from generate_series(-1, p_days_ahead) d loop
+      name := parent || '_' || to_char(first, 'YYYYMMDD');
+      continue when to_regclass(format('inbound.%I', name)) is not null;
+      execute format('create table inbound.%I (like inbound.%I including all)', name, parent);
+      execute format('alter table inbound.%I add constraint %I check (received_at >= %L and received_at < %L)',
+                     name, name || '_day', first::text || ' 00:00:00+00', (first + 1)::text || ' 00:00:00+00');
+      if parent = 'event' then
+        -- Uniqueness of a place follows from the chat's row lock; this is the belt.
+        execute format('create unique index %I on inbound.%I (chat_id, seq)', name || '_place', name);
+      end if;
+      execute format('alter table inbound.%I attach partition inbound.%I for values from (%L) to (%L)',
+                     parent, name, first::text || ' 00:00:00+00', (first + 1)::text || ' 00:00:00+00');
+      made := made + 1;
+    end loop;
+  end loop;
+  return made;
+end
+$$;
+
+select inbound.make_partitions_v1(7);
+
+-- Appends the messages of one delivery on one channel and returns the rows that are stored under *our*
+-- activity ids, also when an earlier call of ours stored them and its answer was lost: what it does not return
+-- is a duplicate. All arrays run in parallel, in the provider's order.
+--
+-- Called by bus::append, at READ COMMITTED, repeated by the caller on 40001, 40P01, 55P03 and a lost connection.
+-- Locks, in this order: dedup keys (by key), aliases (by kind, value), chats (by id).
+-- Runs with its owner's rights because a merge must see that the session is idle, which ingest may not read.
+create function inbound.append_v1(
+  p_channel text,
+  p_delivery_id uuid,
+  p_body bytea,
+  p_trace_context text,
+  p_rejected int,
+  p_receipts int,
+  p_keys uuid[],
+  p_activity_ids uuid[],
+  p_message_ids text[],
+  p_kinds text[],
+  p_user_ids text[],
+  p_phones text[],
+  p_payloads jsonb[],
+  p_sent_at timestamptz[],
+  p_new_chat_ids uuid[]
+) returns table (activity_id uuid, chat_id uuid, seq bigint)
+language plpgsql security definer set search_path = pg_catalog as $$
+#variable_conflict use_column
+declare
+  fresh uuid[];
+  mine uuid[];
+  user_chats uuid[];
+  phone_chats uuid[];
+  missing boolean;
+  now_ timestamptz := clock_timestamp();
+  chat_ids uuid[];
+  next_seqs bigint[];
+  sizes bigint[];
+  groups int;
+  link record;
+  stored int;
+begin
+  -- 1. Keep only what is new. Of two copies in one call the first wins.
+  with added as (
+    insert into inbound.dedup (key, activity_id, day)
+    select distinct on (u.key) u.key, u.activity_id, (now_ at time zone 'UTC')::date
+    from unnest(p_keys, p_activity_ids) with ordinality as u (key, activity_id, place)
+    order by u.key, u.place
+    on conflict do nothing
+    returning activity_id
+  )
+  select coalesce(array_agg(activity_id), '{}') into fresh from added;
+
+  select coalesce(array_agg(d.activity_id), '{}') into mine
+  from inbound.dedup d join unnest(p_keys, p_activity_ids) as u (key, activity_id)
+    on d.key = u.key and d.activity_id = u.activity_id;
+
+  insert into inbound.delivery (id, channel, received_at, body, created, duplicates, rejected, receipts, trace_context)
+  values (p_delivery_id, p_channel, now_, p_body, cardinality(fresh), cardinality(p_keys) - cardinality(mine),
+          p_rejected, p_receipts, p_trace_context);
+
+  if cardinality(fresh) = 0 then
+    return query select m, null::uuid, null::bigint from unnest(mine) m;
+    return;
+  end if;
+
+  -- 2. Find the chat of each message; make the missing aliases, then read again in a new snapshot, because a
+  --    concurrent call may have made them first.
+  for pass in 1..2 loop
+    select array_agg(by_user.chat_id order by place), array_agg(by_phone.chat_id order by place),
+           bool_or(u.user_id is not null and by_user.chat_id is null or u.phone is not null and by_phone.chat_id is null)
+    into user_chats, phone_chats, missing
+    from unnest(p_user_ids, p_phones) with ordinality as u (user_id, phone, place)
+    left join chat.alias by_user on (by_user.channel, by_user.kind, by_user.value) = (p_channel, 'user_id', u.user_id)
+    left join chat.alias by_phone on (by_phone.channel, by_phone.kind, by_phone.value) = (p_channel, 'phone', u.phone);
+    exit when not missing;
+    if pass = 2 then
+      raise exception 'an alias vanished while it was read' using errcode = '40001';
+    end if;
+
+    insert into chat.alias (channel, kind, value, chat_id)
+    select distinct on (kind, value) p_channel, kind, value, person.chat_id
+    from (
+      select distinct on (coalesce(u.user_id, ''), coalesce(u.phone, ''))
+        u.user_id, u.phone, u.place,
+        coalesce(
+          u.user_chat,
+          -- The phone's chat, unless it already belongs to another business-scoped id: a recycled number.
+          case when u.user_id is null or not exists (
+            select from chat.alias other where other.chat_id = u.phone_chat and other.kind = 'user_id')
+          then u.phone_chat end,
+          u.new_chat
+        ) as chat_id
+      from unnest(p_user_ids, p_phones, user_chats, phone_chats, p_new_chat_ids) with ordinality
+        as u (user_id, phone, user_chat, phone_chat, new_chat, place)
+      where u.user_id is not null and u.user_chat is null or u.phone is not null and u.phone_chat is null
+      order by coalesce(u.user_id, ''), coalesce(u.phone, ''), u.place
+    ) person,
+    lateral (values ('user_id', person.user_id), ('phone', person.phone)) as name (kind, value)
+    where value is not null
+    -- A row that names both identities decides, so that phone and id of one person meet in one chat.
+    order by kind, value, (person.user_id is null or person.phone is null), person.place
+    on conflict do nothing;
+  end loop;
+
+  -- 3. Number the events under the chats' row locks, taken in id order: commit order is sequence order.
+  --    `ready_at` moves only from null: a lease or a backoff is never cut short by what comes in.
+  with batch as (
+    select coalesce(u.user_chat, u.phone_chat) as id, count(*) as size
+    from unnest(p_activity_ids, user_chats, phone_chats) as u (activity_id, user_chat, phone_chat)
+    where u.activity_id = any (fresh)
+    group by 1
+  ), numbered as (
+    insert into chat.chat as c (id, channel, next_seq, ready_at, oldest_at)
+    select id, p_channel, 1 + size, now_, now_ from batch order by id
+    on conflict (id) do update set
+      next_seq = c.next_seq + excluded.next_seq - 1,
+      ready_at = case when c.hold then c.ready_at else coalesce(c.ready_at, excluded.ready_at) end,
+      oldest_at = case when c.done_seq = c.next_seq - 1 then excluded.oldest_at else c.oldest_at end
+    where c.merged_into is null
+    returning id, next_seq
+  )
+  select array_agg(n.id), array_agg(n.next_seq), array_agg(b.size), (select count(*) from batch)
+  into chat_ids, next_seqs, sizes, groups
+  from numbered n join batch b on b.id = n.id;
+  if groups <> coalesce(cardinality(chat_ids), 0) then
+    raise exception 'a chat was retired meanwhile' using errcode = '40001';
+  end if;
+
+  -- 4. One person, two identities: the chat of the business-scoped id stays, the phone's alias moves to it. Where
+  --    the phone's chat has no id of its own it is the same person; it is retired once it is at rest.
+  for link in
+    select distinct u.user_chat as stays, u.phone_chat as leaves, u.phone
+    from unnest(user_chats, phone_chats, p_phones) as u (user_chat, phone_chat, phone)
+    where u.user_chat <> u.phone_chat
+    order by leaves, stays
+  loop
+    if exists (select from chat.alias a where a.chat_id = link.leaves and a.kind = 'user_id') then
+      update chat.alias a set chat_id = link.stays
+      where (a.channel, a.kind, a.value) = (p_channel, 'phone', link.phone) and a.chat_id = link.leaves;
+    elsif exists (
+      select from (
+        select c.id from chat.chat c
+        where c.id = link.leaves and c.owner is null and c.done_seq = c.next_seq - 1 and c.merged_into is null
+          and not exists (select from chat.session s where s.chat_id = c.id and s.step <> 'idle')
+        for no key update skip locked
+      ) at_rest
+    ) then
+      update chat.alias a set chat_id = link.stays where a.chat_id = link.leaves;
+      update chat.chat c set merged_into = link.stays, epoch = c.epoch + 1, ready_at = null where c.id = link.leaves;
+    end if;
+  end loop;
+
+  -- 5. The events, timed after the locks were taken so that time follows sequence within a chat.
+  now_ := clock_timestamp();
+  return query
+  with added as (
+    insert into inbound.event (chat_id, seq, activity_id, channel, message_id, kind, payload, sent_at, received_at,
+                               delivery_id, trace_context)
+    select m.chat_id,
+           n.next_seq - n.size + row_number() over (partition by m.chat_id order by m.place) - 1,
+           m.activity_id, p_channel, m.message_id, m.kind, m.payload, m.sent_at, now_, p_delivery_id, p_trace_context
+    from (
+      select coalesce(u.user_chat, u.phone_chat) as chat_id, u.*
+      from unnest(p_activity_ids, p_message_ids, p_kinds, p_payloads, p_sent_at, user_chats, phone_chats) with ordinality
+        as u (activity_id, message_id, kind, payload, sent_at, user_chat, phone_chat, place)
+      where u.activity_id = any (fresh)
+    ) m
+    join unnest(chat_ids, next_seqs, sizes) as n (id, next_seq, size) on n.id = m.chat_id
+    returning activity_id, chat_id, seq
+  )
+  select * from added
+  union all
+  select m, null::uuid, null::bigint from unnest(mine) m where m <> all (fresh);
+  get diagnostics stored = row_count;
+  if stored <> cardinality(mine) then
+    raise exception 'append lost a row: % stored of %', stored, cardinality(mine) using errcode = 'XX000';
+  end if;
+end
+$$;
+
+-- Says of every event where it stands. For people and for outside checks; metrics read the chat rows.
+create view inbound.event_state as
+  select e.channel, e.message_id, e.chat_id, e.seq, e.activity_id, e.kind,
+         case
+           when d.chat_id is not null then 'dead'
+           when e.seq <= c.done_seq then 'done'
+           when c.owner is not null and c.ready_at > now() and e.seq <= c.lent_to then 'processing'
+           else 'pending'
+         end as state,
+         case when e.seq = c.done_seq + 1 then c.head_attempts else coalesce(d.attempts, 0) end as attempts,
+         case when e.seq = c.done_seq + 1 then c.head_error else d.error end as error,
+         e.received_at
+  from inbound.event e
+  join chat.chat c on c.id = e.chat_id
+  left join inbound.dead d on d.chat_id = e.chat_id and d.seq = e.seq;

@@ -1,0 +1,1 @@
+//! Queue workers, the sender of replies and the photo fetcher.

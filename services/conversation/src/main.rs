@@ -1,0 +1,2 @@
+//! Queue workers, the sender of replies and the photo fetcher.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Typed addresses to points, and the coverage gate.

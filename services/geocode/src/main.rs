@@ -1,0 +1,2 @@
+//! Typed addresses to points, and the coverage gate.
+fn main() {}

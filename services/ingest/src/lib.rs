@@ -1,0 +1,1 @@
+//! The door: signed deliveries in, events stored before the answer.

@@ -1,0 +1,2 @@
+//! The door: signed deliveries in, events stored before the answer.
+fn main() {}

@@ -1,0 +1,1 @@
+//! The queues on Postgres: append, claim, settle, renew, outbox, wake-up.

@@ -1,0 +1,1 @@
+//! Providers' payloads in and out, and the normalised message.

@@ -1,0 +1,1 @@
+//! Tests only: a database per test and builders.

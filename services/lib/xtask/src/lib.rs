@@ -1,0 +1,1 @@
+//! Demo, tests, checks: everything a developer runs.

@@ -1,0 +1,2 @@
+//! Demo, tests, checks: everything a developer runs.
+fn main() {}

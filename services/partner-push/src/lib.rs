@@ -1,0 +1,1 @@
+//! The outbox: one POST per report to the contractor.

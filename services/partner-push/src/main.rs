@@ -1,0 +1,2 @@
+//! The outbox: one POST per report to the contractor.
+fn main() {}

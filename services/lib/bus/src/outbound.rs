@@ -1,0 +1,217 @@
+//! Replies: the outgoing mailbox of a chat.
+//!
+//! A reply is a row, numbered under the sender row's lock in the transaction that caused it, and sent in that order. It
+//! may be sent twice, when the provider's answer was lost; it never vanishes before its window closes. What a provider
+//! answered is evidence and is recorded whoever holds the lease by then.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use sqlx::{PgConnection, PgPool};
+use uuid::Uuid;
+
+use crate::mailbox::Outcome;
+use crate::{Error, Lease, secs};
+
+/// A reply to send.
+#[derive(Debug, Clone)]
+pub struct NewOutbound {
+    /// Our id; it travels to the provider and comes back in receipts.
+    pub id: Uuid,
+    /// What to send, as the sender reads it.
+    pub payload: serde_json::Value,
+    /// The token of the prompt, if an answer is expected.
+    pub prompt: Option<Uuid>,
+    /// The report it speaks of.
+    pub report_id: Option<Uuid>,
+}
+
+/// A reply of a claimed chat.
+#[derive(Debug, Clone)]
+pub struct Outbound {
+    /// Our id.
+    pub id: Uuid,
+    /// Its place among the replies of the chat.
+    pub seq: i64,
+    /// What to send.
+    pub payload: serde_json::Value,
+    /// The token of the prompt.
+    pub prompt: Option<Uuid>,
+    /// The report it speaks of.
+    pub report_id: Option<Uuid>,
+    /// When its window closes.
+    pub expires_at: DateTime<Utc>,
+    /// Already sent or dropped, by a worker that could not settle.
+    pub finished: bool,
+    /// `traceparent` of the work that caused it.
+    pub trace_context: Option<String>,
+}
+
+/// A chat's outgoing mailbox on loan.
+#[derive(Debug, Clone)]
+pub struct Claimed {
+    /// The chat.
+    pub chat_id: Uuid,
+    /// The token of this loan.
+    pub epoch: i64,
+    /// Attempts charged to the first reply.
+    pub attempts: i16,
+    /// The watermark as claimed.
+    pub from_seq: i64,
+    /// The next replies in order.
+    pub outbounds: Vec<Outbound>,
+}
+
+/// Adds replies to a chat, in order. In the transaction that settles what caused them, after the chat's lock.
+///
+/// # Errors
+/// The database's.
+pub async fn enqueue(
+    tx: &mut PgConnection,
+    channel: &str,
+    chat_id: Uuid,
+    expires_at: DateTime<Utc>,
+    trace_context: Option<&str>,
+    outbounds: &[NewOutbound],
+) -> Result<(), Error> {
+    if outbounds.is_empty() {
+        return Ok(());
+    }
+    let count = i64::try_from(outbounds.len()).unwrap_or(i64::MAX);
+    let next: i64 = sqlx::query_file_scalar!("src/store/number_outbounds.sql", chat_id, channel, count)
+        .fetch_one(&mut *tx)
+        .await?;
+    sqlx::query_file!(
+        "src/store/insert_outbounds.sql",
+        chat_id,
+        channel,
+        next - count,
+        expires_at,
+        trace_context,
+        &outbounds.iter().map(|outbound| outbound.id).collect::<Vec<_>>(),
+        &outbounds.iter().map(|outbound| outbound.payload.clone()).collect::<Vec<_>>(),
+        &outbounds.iter().map(|outbound| outbound.prompt).collect::<Vec<_>>() as &[Option<Uuid>],
+        &outbounds.iter().map(|outbound| outbound.report_id).collect::<Vec<_>>() as &[Option<Uuid>],
+    )
+    .execute(tx)
+    .await?;
+    Ok(())
+}
+
+/// Takes leases on chats with replies to send, oldest first.
+///
+/// # Errors
+/// The database's.
+pub async fn claim(
+    pool: &PgPool,
+    channel: &str,
+    owner: Uuid,
+    chats: i64,
+    per_chat: i64,
+    lease: Lease,
+) -> Result<Vec<Claimed>, Error> {
+    let senders =
+        sqlx::query_file!("src/store/claim_senders.sql", channel, owner, chats, per_chat, secs(lease.length))
+            .fetch_all(pool)
+            .await?;
+    if senders.is_empty() {
+        return Ok(Vec::new());
+    }
+    let rows = sqlx::query_file!(
+        "src/store/read_outbounds.sql",
+        &senders.iter().map(|sender| sender.chat_id).collect::<Vec<_>>(),
+        &senders.iter().map(|sender| sender.from_seq).collect::<Vec<_>>(),
+        &senders.iter().map(|sender| sender.to_seq).collect::<Vec<_>>(),
+    )
+    .fetch_all(pool)
+    .await?;
+    let mut claimed: Vec<Claimed> = senders
+        .into_iter()
+        .map(|sender| Claimed {
+            chat_id: sender.chat_id,
+            epoch: sender.epoch,
+            attempts: sender.attempts,
+            from_seq: sender.from_seq,
+            outbounds: Vec::new(),
+        })
+        .collect();
+    for row in rows {
+        if let Some(chat) = claimed.iter_mut().find(|chat| chat.chat_id == row.chat_id) {
+            chat.outbounds.push(Outbound {
+                id: row.id,
+                seq: row.seq,
+                payload: row.payload,
+                prompt: row.prompt,
+                report_id: row.report_id,
+                expires_at: row.expires_at,
+                finished: row.finished,
+                trace_context: row.trace_context,
+            });
+        }
+    }
+    Ok(claimed)
+}
+
+/// Evidence that a provider took a reply. Never fenced.
+///
+/// # Errors
+/// The database's.
+pub async fn record_sent(
+    pool: &PgPool,
+    channel: &str,
+    outbound_id: Uuid,
+    provider_ids: &[String],
+) -> Result<(), Error> {
+    sqlx::query_file!("src/store/record_sent.sql", outbound_id, channel, provider_ids).execute(pool).await?;
+    Ok(())
+}
+
+/// Gives a reply up, with the reason.
+///
+/// # Errors
+/// The database's.
+pub async fn record_dropped(pool: &PgPool, outbound_id: Uuid, reason: &str) -> Result<(), Error> {
+    sqlx::query_file!("src/store/record_dropped.sql", outbound_id, reason).execute(pool).await?;
+    Ok(())
+}
+
+/// Ends the loan of an outgoing mailbox.
+///
+/// # Errors
+/// [`Error::Fenced`] when somebody else has it.
+pub async fn settle(
+    pool: &PgPool,
+    claimed: &Claimed,
+    done_seq: i64,
+    outcome: Outcome,
+    error: Option<&str>,
+) -> Result<(), Error> {
+    let delay = match outcome {
+        Outcome::Retry(delay) | Outcome::Defer(delay) => delay,
+        Outcome::Done | Outcome::Release => Duration::ZERO,
+    };
+    let settled = sqlx::query_file_scalar!(
+        "src/store/settle_sender.sql",
+        claimed.chat_id,
+        claimed.epoch,
+        claimed.from_seq,
+        done_seq,
+        outcome.name(),
+        secs(delay),
+        error,
+    )
+    .fetch_optional(pool)
+    .await?;
+    settled.map(|_| ()).ok_or(Error::Fenced)
+}
+
+/// The prompt that a message of ours carried, found by any id that a provider knows it by.
+///
+/// # Errors
+/// The database's.
+pub async fn prompt_of(pool: &PgPool, channel: &str, provider_id: &str) -> Result<Option<Uuid>, Error> {
+    Ok(sqlx::query_file_scalar!("src/store/find_prompt.sql", channel, provider_id)
+        .fetch_optional(pool)
+        .await?
+        .flatten())
+}

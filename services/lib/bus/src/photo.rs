@@ -1,0 +1,142 @@
+//! Photos still to be fetched: rows with an epoch of their own, tried for days, without a cap on attempts.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use sqlx::{PgConnection, PgPool};
+use uuid::Uuid;
+
+use crate::{Error, Lease, secs};
+
+/// A photo to fetch.
+#[derive(Debug, Clone)]
+pub struct NewFetch<'a> {
+    /// The report it belongs to.
+    pub report_id: Uuid,
+    /// The channel that has it.
+    pub channel: &'a str,
+    /// The provider's media id.
+    pub media_id: &'a str,
+    /// SHA-256 as the provider gave it, base64 or hex.
+    pub sha256: Option<&'a str>,
+    /// When the provider no longer has it.
+    pub give_up_at: DateTime<Utc>,
+    /// `traceparent` of the completion.
+    pub trace_context: Option<&'a str>,
+}
+
+/// A fetch on loan.
+#[derive(Debug, Clone)]
+pub struct Claimed {
+    /// The report.
+    pub report_id: Uuid,
+    /// The token of this loan.
+    pub epoch: i64,
+    /// Attempts so far, this one included.
+    pub attempts: i32,
+    /// The provider's media id.
+    pub media_id: String,
+    /// SHA-256 as the provider gave it.
+    pub sha256: Option<String>,
+    /// When the provider no longer has it.
+    pub give_up_at: DateTime<Utc>,
+    /// `traceparent` of the completion.
+    pub trace_context: Option<String>,
+}
+
+/// Adds a photo to fetch. In the transaction that receives the report.
+///
+/// # Errors
+/// The database's.
+pub async fn enqueue(tx: &mut PgConnection, fetch: &NewFetch<'_>) -> Result<(), Error> {
+    sqlx::query_file!(
+        "src/store/insert_photo_fetch.sql",
+        fetch.report_id,
+        fetch.channel,
+        fetch.media_id,
+        fetch.sha256,
+        fetch.give_up_at,
+        fetch.trace_context
+    )
+    .execute(tx)
+    .await?;
+    Ok(())
+}
+
+/// Takes leases on photos that are due.
+///
+/// # Errors
+/// The database's.
+pub async fn claim(
+    pool: &PgPool,
+    channel: &str,
+    owner: Uuid,
+    limit: i64,
+    lease: Lease,
+) -> Result<Vec<Claimed>, Error> {
+    Ok(sqlx::query_file_as!(
+        Claimed,
+        "src/store/claim_photo_fetches.sql",
+        channel,
+        owner,
+        limit,
+        secs(lease.length)
+    )
+    .fetch_all(pool)
+    .await?)
+}
+
+/// Stores the bytes once per content, gives them to the report and removes the fetch.
+///
+/// # Errors
+/// [`Error::Fenced`] when the fetch is in other hands.
+pub async fn store(
+    tx: &mut PgConnection,
+    claimed: &Claimed,
+    sha256: &[u8],
+    content_type: &str,
+    bytes: &[u8],
+) -> Result<(), Error> {
+    let removed = sqlx::query!(
+        "delete from report.photo_fetch where report_id = $1 and epoch = $2",
+        claimed.report_id,
+        claimed.epoch
+    )
+    .execute(&mut *tx)
+    .await?;
+    if removed.rows_affected() == 0 {
+        return Err(Error::Fenced);
+    }
+    sqlx::query_file!("src/store/store_photo.sql", claimed.report_id, sha256, content_type, bytes)
+        .execute(tx)
+        .await?;
+    Ok(())
+}
+
+/// Puts a fetch back, to be tried again after `delay`.
+///
+/// # Errors
+/// [`Error::Fenced`] when it is in other hands.
+pub async fn retry(pool: &PgPool, claimed: &Claimed, delay: Duration, error: &str) -> Result<(), Error> {
+    let put = sqlx::query_file!(
+        "src/store/retry_photo_fetch.sql",
+        claimed.report_id,
+        claimed.epoch,
+        secs(delay),
+        error
+    )
+    .execute(pool)
+    .await?;
+    if put.rows_affected() == 1 { Ok(()) } else { Err(Error::Fenced) }
+}
+
+/// Gives a fetch up: the photo cannot be had. The row stays, with its reason.
+///
+/// # Errors
+/// [`Error::Fenced`] when it is in other hands.
+pub async fn fail(tx: &mut PgConnection, claimed: &Claimed, error: &str) -> Result<(), Error> {
+    let failed = sqlx::query_file!("src/store/fail_photo_fetch.sql", claimed.report_id, claimed.epoch, error)
+        .execute(tx)
+        .await?;
+    if failed.rows_affected() == 1 { Ok(()) } else { Err(Error::Fenced) }
+}

@@ -1,0 +1,25 @@
+-- Called by bus::mailbox::claim, in autocommit. Index: chat_ready. Locks the picked chats; a locked chat is skipped.
+-- The CTE is materialised, or the planner may run the LIMIT again and claim more than it was asked for.
+-- An owner that is still there means that its lease was lost. After a lost lease or a failure one event is handed out,
+-- so that a crash or an error is charged to what caused it.
+with pick as materialized (
+  select id, ready_at
+  from chat.chat
+  where channel = $1 and ready_at <= now() and (lost + (owner is not null)::int >= 2) = $6
+  order by ready_at
+  limit $3
+  for no key update skip locked
+)
+update chat.chat as c
+set ready_at = now() + make_interval(secs => $5),
+    owner = $2,
+    epoch = c.epoch + 1,
+    head_attempts = c.head_attempts + 1,
+    lost = c.lost + (c.owner is not null)::int,
+    lent_to = greatest(c.lent_to, least(c.next_seq - 1, c.done_seq
+      + case when c.lost > 0 or c.owner is not null or c.head_attempts > 0 then 1 else $4::bigint end))
+from pick
+where c.id = pick.id
+returning c.id as chat_id, c.epoch, c.head_attempts as attempts, c.done_seq as from_seq, c.oldest_at,
+  pick.ready_at as "ready_since!",
+  least(c.next_seq - 1, c.done_seq + case when c.lost > 0 or c.head_attempts > 1 then 1 else $4::bigint end) as "to_seq!"

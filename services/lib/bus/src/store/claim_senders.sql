@@ -1,0 +1,20 @@
+-- Called by bus::outbound::claim, in autocommit. Index: sender_ready. The protocol of claim_chats.sql.
+with pick as materialized (
+  select id
+  from chat.sender
+  where channel = $1 and ready_at <= now()
+  order by ready_at
+  limit $3
+  for no key update skip locked
+)
+update chat.sender as s
+set ready_at = now() + make_interval(secs => $5),
+    owner = $2,
+    epoch = s.epoch + 1,
+    head_attempts = least(s.head_attempts + 1, 32000),
+    lost = least(s.lost + (s.owner is not null)::int, 32000),
+    lent_to = greatest(s.lent_to, least(s.next_seq - 1, s.done_seq + $4))
+from pick
+where s.id = pick.id
+returning s.id as chat_id, s.epoch, s.head_attempts as attempts, s.done_seq as from_seq,
+  least(s.next_seq - 1, s.done_seq + $4) as "to_seq!"

@@ -1,1 +1,118 @@
-//! Queue workers, the sender of replies and the photo fetcher.
+//! `conversation`: works the inbound queue, one worker per chat, and sends the replies.
+//!
+//! Three loops on one database, each in a file that reads from claim to settle:
+//!
+//! * [`worker`] claims chats and gives each to [`chat`], which asks the pure `dialogue` what to do and commits the new
+//!   session, the report's changes, the replies and the settling of the events in one transaction ([`store`]);
+//! * [`sender`] claims the outgoing mailboxes and posts replies, in order per chat, over the channel;
+//! * [`photos`] fetches what the form only named.
+//!
+//! No network call happens inside a transaction, and nothing is decided outside `dialogue`.
+
+pub mod args;
+pub mod chat;
+pub mod config;
+pub mod forms;
+pub mod image;
+pub mod lookup;
+pub mod metrics;
+pub mod photos;
+pub mod sender;
+pub mod store;
+pub mod translate;
+pub mod worker;
+
+use std::sync::Arc;
+
+use bus::wake::{Listener, Notifier, Queue};
+use channel::Channel;
+use channel::meta::graph::GraphClient;
+use runtime::Shell;
+use sqlx::PgPool;
+use uuid::Uuid;
+
+use crate::config::Config;
+use crate::forms::Forms;
+use crate::lookup::Geocoder;
+use crate::metrics::Metrics;
+
+/// What the three loops share.
+pub struct Context {
+    /// The configuration.
+    pub config: Config,
+    /// The database.
+    pub pool: PgPool,
+    /// Unique to this process start; who owns a lease.
+    pub owner: Uuid,
+    /// Where typed addresses and points are looked up.
+    pub geocoder: Box<dyn Geocoder>,
+    /// How replies leave and media come.
+    pub channel: Box<dyn Channel>,
+    /// What may be reported.
+    pub forms: Forms,
+    /// Tells other processes of work.
+    pub notifier: Notifier,
+    /// Hears of work.
+    pub listener: Listener,
+    /// Counters.
+    pub metrics: Metrics,
+}
+
+impl Context {
+    /// Tells every process, this one first, that `queue` has work.
+    pub fn announce(&self, queue: Queue) {
+        self.listener.wake(queue);
+        self.notifier.notify(queue);
+    }
+}
+
+/// Wires the service on its shell and returns once all loops run.
+///
+/// # Errors
+/// The parts cannot be built from the configuration.
+pub async fn run(config: Config, shell: Shell) -> anyhow::Result<()> {
+    let geocoder = lookup::GrpcGeocoder::new(&config.geocode_url, config.lookup_timeout)?;
+    let channel = GraphClient::new(config.graph.clone())?;
+    start(config, &shell, Box::new(geocoder), Box::new(channel))
+}
+
+/// Starts the loops with the given collaborators.
+///
+/// # Errors
+/// The database URL or the built-in taxonomy cannot be used.
+pub fn start(
+    config: Config,
+    shell: &Shell,
+    geocoder: Box<dyn Geocoder>,
+    channel: Box<dyn Channel>,
+) -> anyhow::Result<()> {
+    let pool = shell.database(&config.database)?;
+    let context = Arc::new(Context {
+        forms: Forms::builtin()?,
+        metrics: shell.metrics(Metrics::register),
+        owner: Uuid::now_v7(),
+        notifier: Notifier::default(),
+        listener: Listener::default(),
+        pool,
+        geocoder,
+        channel,
+        config,
+    });
+    let stopping = shell.stopping();
+    let queues = &[Queue::Inbound, Queue::Outbound, Queue::Photo];
+    let (notifier, listener) = (context.notifier.clone(), context.listener.clone());
+    let (pool, token) = (context.pool.clone(), stopping.clone());
+    shell.spawn("notifier", async move {
+        notifier.run(pool, token).await;
+        Ok(())
+    });
+    let (pool, token) = (context.pool.clone(), stopping.clone());
+    shell.spawn("listener", async move {
+        listener.run(pool, queues, token).await;
+        Ok(())
+    });
+    shell.spawn("worker", worker::run(Arc::clone(&context), stopping.clone()));
+    shell.spawn("sender", sender::run(Arc::clone(&context), stopping.clone()));
+    shell.spawn("photos", photos::run(context, stopping));
+    Ok(())
+}

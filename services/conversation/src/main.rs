@@ -1,2 +1,7 @@
-//! Queue workers, the sender of replies and the photo fetcher.
-fn main() {}
+//! See the library of this crate.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    runtime::main::<conversation::args::Args, _, _>("conversation", conversation::run)
+}

@@ -21,6 +21,11 @@ impl Backoff {
     }
 }
 
+/// A random number in `[0, 1)`, for [`Backoff::after`].
+pub fn jitter() -> f64 {
+    rand::random()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

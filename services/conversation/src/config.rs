@@ -1,0 +1,116 @@
+//! The checked configuration: what cannot work refuses to start.
+
+use std::time::Duration;
+
+use channel::meta::graph::GraphConfig;
+use runtime::ConfigError;
+use runtime::backoff::Backoff;
+use runtime::config::{DatabaseConfig, required_secret};
+
+use crate::args::Args;
+
+/// The id of the channel that the environment describes.
+pub const CHANNEL: &str = "whatsapp";
+
+/// Everything the service runs by.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// The database.
+    pub database: DatabaseConfig,
+    /// The channel worked.
+    pub channel: String,
+    /// Time zone that the year of a reference is taken in.
+    pub time_zone: String,
+    /// URL of geocode.
+    pub geocode_url: String,
+    /// How long a lookup may take.
+    pub lookup_timeout: Duration,
+    /// The Graph API.
+    pub graph: GraphConfig,
+    /// Chats worked at the same time.
+    pub workers: u32,
+    /// Events of one chat worked before it makes room for others.
+    pub events_per_chat: u32,
+    /// How long work stays with a worker that says nothing.
+    pub lease: bus::Lease,
+    /// Longest time between two looks at a queue.
+    pub poll: Duration,
+    /// Waits after failed attempts at an event.
+    pub backoff: Backoff,
+    /// Waits after failed attempts at a reply.
+    pub send_backoff: Backoff,
+    /// Waits after failed attempts at a photo.
+    pub photo_backoff: Backoff,
+    /// Wait of work that cannot run now.
+    pub defer: Duration,
+    /// How long a request to the Graph API may take.
+    pub send_timeout: Duration,
+}
+
+impl TryFrom<Args> for Config {
+    type Error = ConfigError;
+
+    fn try_from(args: Args) -> Result<Self, ConfigError> {
+        let Args {
+            shell: _,
+            database,
+            city,
+            geocode_url,
+            lookup_timeout,
+            meta_graph_url,
+            meta_graph_version,
+            meta_phone_number_id,
+            meta_access_token,
+            meta_access_token_file,
+            workers,
+            events_per_chat,
+            lease,
+            poll,
+            backoff,
+            defer,
+            send_timeout,
+        } = args;
+        let database = database.config()?;
+        city.city_time_zone.parse::<chrono_tz::Tz>().map_err(|_| {
+            ConfigError::invalid("ABISU_CITY_TIME_ZONE", "not a time zone like Europe/Madrid")
+        })?;
+        if workers == 0 || events_per_chat == 0 {
+            return Err(ConfigError::invalid("ABISU_WORKERS", "at least 1, as ABISU_EVENTS_PER_CHAT"));
+        }
+        if send_timeout >= lease {
+            return Err(ConfigError::invalid(
+                "ABISU_SEND_TIMEOUT_MS",
+                "must be below ABISU_LEASE_MS, or a lease could end while a request is under way",
+            ));
+        }
+        let phone_number_id = meta_phone_number_id.filter(|id| !id.is_empty()).ok_or_else(|| {
+            ConfigError::invalid("ABISU_META_PHONE_NUMBER_ID", "not set; it is in the app's dashboard")
+        })?;
+        let access_token =
+            required_secret("ABISU_META_ACCESS_TOKEN", meta_access_token, meta_access_token_file)?;
+        let minutes = |n: u64| Duration::from_secs(60 * n);
+        Ok(Self {
+            database,
+            channel: CHANNEL.to_owned(),
+            time_zone: city.city_time_zone,
+            geocode_url,
+            lookup_timeout,
+            graph: GraphConfig {
+                base_url: meta_graph_url,
+                version: meta_graph_version,
+                phone_number_id,
+                token: access_token,
+                timeout: send_timeout,
+            },
+            workers,
+            events_per_chat,
+            lease: bus::Lease { length: lease },
+            poll,
+            backoff: Backoff { first: backoff, longest: backoff * 16 },
+            send_backoff: Backoff { first: backoff, longest: minutes(5) },
+            photo_backoff: Backoff { first: backoff, longest: minutes(60) },
+            defer,
+            send_timeout,
+        })
+    }
+}

@@ -1,0 +1,61 @@
+//! Counters of the three loops. Labels come from enums, never from data.
+
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::Registry;
+
+/// How something ended.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct OutcomeLabel {
+    outcome: &'static str,
+}
+
+/// The counters.
+#[derive(Debug, Clone, Default)]
+pub struct Metrics {
+    /// Events by what the dialogue made of them.
+    events: Family<OutcomeLabel, Counter>,
+    /// Settled chats by outcome; `fenced` where the lease was lost.
+    settles: Family<OutcomeLabel, Counter>,
+    /// Replies by what became of them.
+    outbounds: Family<OutcomeLabel, Counter>,
+    /// Photos by what became of the attempt.
+    photos: Family<OutcomeLabel, Counter>,
+    /// Chats in work.
+    pub in_flight: Gauge,
+}
+
+impl Metrics {
+    /// Registers all of them.
+    pub fn register(registry: &mut Registry) -> Self {
+        let metrics = Self::default();
+        registry.register("events", "Events handled, by outcome", metrics.events.clone());
+        registry.register("settles", "Chats settled, by outcome", metrics.settles.clone());
+        registry.register("outbounds", "Replies finished, by outcome", metrics.outbounds.clone());
+        registry.register("photos", "Photo attempts, by outcome", metrics.photos.clone());
+        registry.register("chats_in_flight", "Chats in work", metrics.in_flight.clone());
+        metrics
+    }
+
+    /// An event was handled.
+    pub fn event(&self, outcome: &'static str) {
+        self.events.get_or_create(&OutcomeLabel { outcome }).inc();
+    }
+
+    /// A chat was settled.
+    pub fn settle(&self, outcome: &'static str) {
+        self.settles.get_or_create(&OutcomeLabel { outcome }).inc();
+    }
+
+    /// A reply was finished.
+    pub fn outbound(&self, outcome: &'static str) {
+        self.outbounds.get_or_create(&OutcomeLabel { outcome }).inc();
+    }
+
+    /// A photo was tried.
+    pub fn photo(&self, outcome: &'static str) {
+        self.photos.get_or_create(&OutcomeLabel { outcome }).inc();
+    }
+}

@@ -1,0 +1,130 @@
+//! The loop of the photos: a row each, fetched with retries for days, verified by hash, stripped of metadata.
+//!
+//! The citizen has the reference by then; nothing here delays a conversation.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bus::photo::{self, Claimed};
+use bus::wake::Queue;
+use channel::digest::{is_sha256_of, sha256};
+use channel::meta::MediaClass;
+use channel::outgoing::Media;
+use chrono::Utc;
+use runtime::{trace, with_tx};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
+
+use crate::chat::chain;
+use crate::{Context, image, store};
+
+/// Photos fetched one after the other on one claim.
+const AT_ONCE: i64 = 4;
+
+/// Runs until `stopping`.
+///
+/// # Errors
+/// Never; a database that is away is waited for.
+pub async fn run(context: Arc<Context>, stopping: CancellationToken) -> anyhow::Result<()> {
+    while !stopping.is_cancelled() {
+        let config = &context.config;
+        let lease = bus::Lease { length: config.lease.length * u32::try_from(AT_ONCE).unwrap_or(1) };
+        let claimed = match photo::claim(&context.pool, &config.channel, context.owner, AT_ONCE, lease).await
+        {
+            Ok(claimed) => claimed,
+            Err(error) => {
+                tracing::warn!(error = %chain(&error), "photos cannot be claimed: {}", chain(&error));
+                Vec::new()
+            }
+        };
+        if claimed.is_empty() {
+            tokio::select! {
+                () = context.listener.wait(Queue::Photo, config.poll) => {}
+                () = stopping.cancelled() => break,
+            }
+        }
+        let fetches = claimed.iter().map(|claimed| {
+            let span = tracing::info_span!("fetch photo", report.id = %claimed.report_id, attempt = claimed.attempts);
+            if claimed.attempts == 1 {
+                trace::set_parent(&span, claimed.trace_context.as_deref());
+            } else {
+                trace::add_link(&span, claimed.trace_context.as_deref());
+            }
+            fetch(&context, claimed).instrument(span)
+        });
+        futures::future::join_all(fetches).await;
+    }
+    Ok(())
+}
+
+async fn fetch(context: &Context, claimed: &Claimed) {
+    let ended = match context.channel.fetch_media(&claimed.media_id).await {
+        Ok(media)
+            if claimed.sha256.as_deref().is_none_or(|promised| is_sha256_of(promised, &media.bytes)) =>
+        {
+            keep(context, claimed, media).await
+        }
+        // The provider gave other bytes than the phone promised: another link may give the right ones.
+        Ok(_) => try_again(context, claimed, "hash_mismatch").await,
+        Err(error) => {
+            tracing::warn!(%error, "a photo was not fetched: {error}");
+            match error.class() {
+                MediaClass::Retry => try_again(context, claimed, &error.to_string()).await,
+                MediaClass::Gone => give_up(context, claimed, &error.to_string()).await,
+            }
+        }
+    };
+    match ended {
+        Ok(()) => {}
+        Err(bus::Error::Fenced) => tracing::warn!("the lease on a photo was lost; nothing was written"),
+        Err(error) => tracing::warn!(error = %chain(&error), "a photo is left to its lease"),
+    }
+}
+
+async fn keep(context: &Context, claimed: &Claimed, media: Media) -> Result<(), bus::Error> {
+    let clean = image::strip(media.bytes, &media.content_type);
+    let detail =
+        json!({"content_type": clean.content_type, "bytes": clean.bytes.len(), "stripped": clean.stripped});
+    let input = (claimed.clone(), clean, detail, trace::current_id());
+    with_tx(&context.pool, input, |tx, (claimed, clean, detail, trace_id)| {
+        Box::pin(async move {
+            photo::store(tx, claimed, &sha256(&clean.bytes), &clean.content_type, &clean.bytes).await?;
+            store::add_step(tx, claimed.report_id, "photo_stored", trace_id.as_deref(), detail.clone())
+                .await?;
+            Ok::<_, bus::Error>(())
+        })
+    })
+    .await?;
+    context.metrics.photo("stored");
+    context.announce(Queue::Push);
+    tracing::info!("photo stored");
+    Ok(())
+}
+
+async fn try_again(context: &Context, claimed: &Claimed, why: &str) -> Result<(), bus::Error> {
+    let attempt = u32::try_from(claimed.attempts).unwrap_or(1);
+    let delay = context.config.photo_backoff.after(attempt, runtime::backoff::jitter());
+    let next = Utc::now() + chrono::TimeDelta::from_std(delay).unwrap_or_default();
+    if next >= claimed.give_up_at {
+        return give_up(context, claimed, why).await;
+    }
+    context.metrics.photo("retry");
+    photo::retry(&context.pool, claimed, delay.max(Duration::from_millis(1)), why).await
+}
+
+async fn give_up(context: &Context, claimed: &Claimed, why: &str) -> Result<(), bus::Error> {
+    tracing::error!(reason = why, "a photo cannot be had: {why}");
+    let input = (claimed.clone(), why.to_owned(), trace::current_id());
+    with_tx(&context.pool, input, |tx, (claimed, why, trace_id)| {
+        Box::pin(async move {
+            photo::fail(tx, claimed, why).await?;
+            let detail = json!({"reason": why});
+            store::add_step(tx, claimed.report_id, "photo_failed", trace_id.as_deref(), detail).await?;
+            Ok::<_, bus::Error>(())
+        })
+    })
+    .await?;
+    context.metrics.photo("failed");
+    Ok(())
+}

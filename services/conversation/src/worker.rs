@@ -1,0 +1,117 @@
+//! The loop of the inbound queue: claim as many chats as there are free places, work each in a task of its own, keep
+//! its lease while it runs.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bus::mailbox::{Claim, Claimed, claim, renew};
+use bus::wake::Queue;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::Context;
+use crate::chat::{self, chain};
+
+/// How often chats that must run alone are looked for.
+const SOLO_EVERY: Duration = Duration::from_secs(1);
+
+/// Runs until `stopping`, then waits for what is in work.
+///
+/// # Errors
+/// Never; a database that is away is waited for.
+pub async fn run(context: Arc<Context>, stopping: CancellationToken) -> anyhow::Result<()> {
+    let places = Arc::new(Semaphore::new(context.config.workers as usize));
+    let mut tasks = JoinSet::new();
+    let mut solo_at = Instant::now();
+    while !stopping.is_cancelled() {
+        let free = tokio::select! {
+            free = Arc::clone(&places).acquire_owned() => free?,
+            () = stopping.cancelled() => break,
+        };
+        drop(free);
+        if Instant::now() >= solo_at {
+            solo_at = Instant::now() + SOLO_EVERY;
+            work_solo(&context, &places, &stopping).await?;
+        }
+        let limit = places.available_permits().max(1);
+        let chats = take(&context, limit, false).await;
+        let idle = chats.is_empty();
+        for claimed in chats {
+            let place = Arc::clone(&places).acquire_owned().await?;
+            let (context, stopping) = (Arc::clone(&context), stopping.clone());
+            tasks.spawn(async move {
+                keep(&context, &claimed, &stopping).await;
+                drop(place);
+                // The chat may have more events: its settle tells nobody else.
+                context.listener.wake(Queue::Inbound);
+            });
+        }
+        while tasks.try_join_next().is_some() {}
+        if idle {
+            tokio::select! {
+                () = context.listener.wait(Queue::Inbound, context.config.poll) => {}
+                () = stopping.cancelled() => break,
+            }
+        }
+    }
+    while tasks.join_next().await.is_some() {}
+    Ok(())
+}
+
+async fn take(context: &Context, limit: usize, solo: bool) -> Vec<Claimed> {
+    let request = Claim {
+        channel: &context.config.channel,
+        owner: context.owner,
+        chats: i64::try_from(limit).unwrap_or(i64::MAX),
+        events: i64::from(context.config.events_per_chat),
+        lease: context.config.lease,
+        solo,
+    };
+    match claim(&context.pool, &request).await {
+        Ok(claimed) => claimed,
+        Err(error) => {
+            tracing::warn!(error = %chain(&error), "chats cannot be claimed: {}", chain(&error));
+            Vec::new()
+        }
+    }
+}
+
+/// A chat that lost two leases in a row may be what kills the process: it runs with nobody beside it.
+async fn work_solo(
+    context: &Context,
+    places: &Arc<Semaphore>,
+    stopping: &CancellationToken,
+) -> anyhow::Result<()> {
+    for claimed in take(context, 1, true).await {
+        let _all = places.acquire_many(context.config.workers).await?;
+        keep(context, &claimed, stopping).await;
+    }
+    Ok(())
+}
+
+/// Works a chat and renews its lease at a third of it, for as long as it is held.
+async fn keep(context: &Context, claimed: &Claimed, stopping: &CancellationToken) {
+    context.metrics.in_flight.inc();
+    let work = chat::work(context, claimed, stopping);
+    tokio::pin!(work);
+    loop {
+        tokio::select! {
+            () = &mut work => break,
+            () = tokio::time::sleep(context.config.lease.renew_after()) => {}
+        }
+        let loan = [(claimed.chat_id, claimed.epoch)];
+        match renew(&context.pool, context.owner, &loan, context.config.lease).await {
+            // Lost, or settled this very moment. What is left of the work has no effect but through the settle, which
+            // is fenced, so it may come to its own end; dropping it could drop the news of what it committed.
+            Ok(held) if held.is_empty() => {
+                work.await;
+                break;
+            }
+            Ok(_) => {}
+            Err(error) => tracing::warn!(error = %chain(&error), "a lease could not be renewed"),
+        }
+    }
+    context.metrics.in_flight.dec();
+}

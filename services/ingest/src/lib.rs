@@ -1,1 +1,49 @@
-//! The door: signed deliveries in, events stored before the answer.
+#![doc = include_str!("../README.md")]
+
+mod args;
+mod body;
+mod config;
+mod error;
+mod http;
+mod metrics;
+mod partitions;
+mod serve;
+mod split;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use runtime::Shell;
+use tokio::net::TcpListener;
+
+pub use args::Args;
+pub use config::{Channels, Config, MetaChannel};
+
+/// How long a delivery is tried before the provider is told to come again. With what it takes to read and answer,
+/// the provider hears from us within 2.5 s whatever the database does.
+const PATIENCE: Duration = Duration::from_millis(2200);
+
+/// Wires the service, binds its port and spawns its tasks on `shell`. Returns the address it listens on.
+///
+/// # Errors
+/// The address is taken, or the database URL is not one that Postgres accepts.
+pub async fn start(config: Config, shell: &Shell) -> anyhow::Result<SocketAddr> {
+    let Config { listen, database, channels } = config;
+    let pool = shell.database(&database)?;
+    let metrics = shell.metrics(metrics::Metrics::register);
+    let app = http::App {
+        channels: Arc::new(channels),
+        appender: bus::append::Appender::new(pool.clone(), PATIENCE),
+        bodies: body::Bodies::new(),
+        metrics: metrics.clone(),
+    };
+    let listener = TcpListener::bind(listen)
+        .await
+        .with_context(|| format!("ABISU_LISTEN: cannot listen on {listen}"))?;
+    let address = listener.local_addr()?;
+    shell.spawn("partitions", partitions::keep(pool, shell.initialising("partitions"), shell.stopping()));
+    shell.spawn("http", serve::serve(listener, http::router(app), shell.stopping(), metrics));
+    Ok(address)
+}

@@ -1,2 +1,10 @@
-//! The door: signed deliveries in, events stored before the answer.
-fn main() {}
+//! Starts `ingest`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    runtime::main::<ingest::Args, _, _>("ingest", |config, shell| async move {
+        ingest::start(config, &shell).await?;
+        Ok(())
+    })
+}

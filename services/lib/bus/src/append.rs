@@ -1,15 +1,18 @@
 //! Append: the messages of one delivery, stored once, in order, before the provider gets its answer.
+//!
+//! What is here is data; [`Appender`] does the work. The events of a delivery are one statement in autocommit
+//! (`inbound.append_v1`), so that a stalled process holds no lock; a part of a delivery that the database refuses for
+//! its data is split until the poison stands alone and becomes a rejection, in order, so that nothing of a chat
+//! overtakes. What is returned is committed.
 
-use std::collections::HashSet;
-use std::time::Duration;
+mod appender;
+mod parts;
+mod write;
+
+pub use appender::Appender;
 
 use chrono::{DateTime, Utc};
-use sqlx::PgPool;
-use tokio::time::Instant;
 use uuid::Uuid;
-
-use crate::error::{Class, classify};
-use crate::key;
 
 /// One HTTP call of a provider, taken apart.
 #[derive(Debug, Clone)]
@@ -101,203 +104,4 @@ pub enum Error {
     /// The statement itself is at fault: ours, not the message's.
     #[error("the append was refused")]
     Refused(#[source] sqlx::Error),
-}
-
-/// Stores deliveries.
-#[derive(Debug, Clone)]
-pub struct Appender {
-    pool: PgPool,
-    patience: Duration,
-}
-
-impl Appender {
-    /// `patience` bounds how long a delivery is tried before the provider is told to come again.
-    pub fn new(pool: PgPool, patience: Duration) -> Self {
-        Self { pool, patience }
-    }
-
-    /// Stores one delivery, whole. Returns after COMMIT.
-    ///
-    /// Receipts and rejections go first and are idempotent of themselves; the events and the delivery are one
-    /// statement. A statement whose outcome is unknown is repeated safely: the activity ids tell our rows from others'.
-    /// Events that the database refuses for their data are split off until the poison message stands alone.
-    ///
-    /// # Errors
-    /// Something is not stored; what is stored will be found as a duplicate when the delivery comes again.
-    pub async fn append(&self, delivery: &Delivery) -> Result<Stored, Error> {
-        let deadline = Instant::now() + self.patience;
-        let receipts = self.patiently(deadline, || self.insert_receipts(delivery)).await?;
-        self.patiently(deadline, || self.insert_rejections(delivery, &delivery.rejections)).await?;
-        let mut stored = Stored { receipts, rejected: delivery.rejections.len(), ..Stored::default() };
-        // Halves still to be stored, the earliest last, so that a chat's events keep their order.
-        let mut parts = vec![(delivery.delivery_id, &delivery.events[..])];
-        while let Some((delivery_id, events)) = parts.pop() {
-            match self.patiently(deadline, || self.append_events(delivery, delivery_id, events)).await {
-                Ok(created) => {
-                    stored.duplicates += events.len() - created.len();
-                    stored.created.extend(created);
-                }
-                Err(Error::Refused(error)) if classify(&error) == Class::Data && !events.is_empty() => {
-                    if let [poison] = events {
-                        let rejection = refused(poison, &error);
-                        self.patiently(deadline, || {
-                            self.insert_rejections(delivery, std::slice::from_ref(&rejection))
-                        })
-                        .await?;
-                        stored.rejected += 1;
-                    } else {
-                        let (first, second) = events.split_at(events.len() / 2);
-                        parts.push((Uuid::now_v7(), second));
-                        parts.push((delivery_id, first));
-                    }
-                }
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(stored)
-    }
-
-    /// Repeats `statement` while the database says that it may, until the deadline.
-    async fn patiently<T>(
-        &self,
-        deadline: Instant,
-        statement: impl AsyncFn() -> Result<T, sqlx::Error>,
-    ) -> Result<T, Error> {
-        loop {
-            let error = match tokio::time::timeout_at(deadline, statement()).await {
-                Ok(Ok(value)) => return Ok(value),
-                Ok(Err(error)) => error,
-                Err(_) => return Err(Error::Unavailable(sqlx::Error::PoolTimedOut)),
-            };
-            match classify(&error) {
-                Class::Repeat | Class::Unavailable if Instant::now() < deadline => {
-                    tokio::time::sleep(Duration::from_millis(20)).await;
-                }
-                Class::Repeat | Class::Unavailable => return Err(Error::Unavailable(error)),
-                Class::Data | Class::Bug => return Err(Error::Refused(error)),
-            }
-        }
-    }
-
-    async fn append_events(
-        &self,
-        delivery: &Delivery,
-        delivery_id: Uuid,
-        events: &[NewEvent],
-    ) -> Result<Vec<Uuid>, sqlx::Error> {
-        let channel = delivery.channel.as_str();
-        let keys: Vec<Uuid> =
-            events.iter().map(|event| key::of(&[channel.as_bytes(), event.message_id.as_bytes()])).collect();
-        let activity_ids: Vec<Uuid> = events.iter().map(|event| event.activity_id).collect();
-        let message_ids: Vec<String> = events.iter().map(|event| event.message_id.clone()).collect();
-        let kinds: Vec<String> = events.iter().map(|event| event.kind.clone()).collect();
-        let user_ids: Vec<Option<String>> = events.iter().map(|event| event.user_id.clone()).collect();
-        let phones: Vec<Option<String>> = events.iter().map(|event| event.phone.clone()).collect();
-        let payloads: Vec<serde_json::Value> = events.iter().map(|event| event.payload.clone()).collect();
-        let sent_at: Vec<Option<DateTime<Utc>>> = events.iter().map(|event| event.sent_at).collect();
-        let chat_ids: Vec<Uuid> = events.iter().map(|_| Uuid::now_v7()).collect();
-        let mine = sqlx::query_file_scalar!(
-            "src/store/append_events.sql",
-            channel,
-            delivery_id,
-            &delivery.body,
-            delivery.trace_context,
-            i32::try_from(delivery.rejections.len()).unwrap_or(i32::MAX),
-            i32::try_from(delivery.receipts.len()).unwrap_or(i32::MAX),
-            &keys,
-            &activity_ids,
-            &message_ids,
-            &kinds,
-            &user_ids as &[Option<String>],
-            &phones as &[Option<String>],
-            &payloads,
-            &sent_at as &[Option<DateTime<Utc>>],
-            &chat_ids,
-        )
-        .fetch_all(&self.pool)
-        .await?;
-        let mine: HashSet<Uuid> = mine.into_iter().collect();
-        // In the provider's order, which the database does not promise.
-        Ok(activity_ids.into_iter().filter(|id| mine.contains(id)).collect())
-    }
-
-    async fn insert_receipts(&self, delivery: &Delivery) -> Result<usize, sqlx::Error> {
-        let receipts = &delivery.receipts;
-        if receipts.is_empty() {
-            return Ok(0);
-        }
-        let channel = delivery.channel.as_str();
-        let keys: Vec<Uuid> = receipts
-            .iter()
-            .map(|receipt| {
-                let at = receipt.occurred_at.timestamp().to_be_bytes();
-                let parts = [channel, &receipt.provider_id, &receipt.status, &receipt.recipient];
-                key::of(&[
-                    parts[0].as_bytes(),
-                    parts[1].as_bytes(),
-                    parts[2].as_bytes(),
-                    parts[3].as_bytes(),
-                    &at,
-                ])
-            })
-            .collect();
-        sqlx::query_file!(
-            "src/store/insert_receipts.sql",
-            channel,
-            &keys,
-            &receipts.iter().map(|receipt| receipt.provider_id.clone()).collect::<Vec<_>>(),
-            &receipts.iter().map(|receipt| receipt.outbound_id).collect::<Vec<_>>() as &[Option<Uuid>],
-            &receipts.iter().map(|receipt| receipt.status.clone()).collect::<Vec<_>>(),
-            &receipts.iter().map(|receipt| receipt.error_code).collect::<Vec<_>>() as &[Option<i64>],
-            &receipts.iter().map(|receipt| receipt.occurred_at).collect::<Vec<_>>(),
-        )
-        .execute(&self.pool)
-        .await?;
-        Ok(receipts.len())
-    }
-
-    async fn insert_rejections(
-        &self,
-        delivery: &Delivery,
-        rejections: &[NewRejection],
-    ) -> Result<(), sqlx::Error> {
-        if rejections.is_empty() {
-            return Ok(());
-        }
-        let channel = delivery.channel.as_str();
-        let keys: Vec<Uuid> = rejections
-            .iter()
-            .map(|rejection| match &rejection.message_id {
-                Some(id) => key::of(&[channel.as_bytes(), b"id", id.as_bytes()]),
-                None => key::of(&[channel.as_bytes(), b"raw", &rejection.raw]),
-            })
-            .collect();
-        sqlx::query_file!(
-            "src/store/insert_rejections.sql",
-            channel,
-            delivery.delivery_id,
-            delivery.trace_context,
-            &rejections.iter().map(|_| Uuid::now_v7()).collect::<Vec<_>>(),
-            &keys,
-            &rejections.iter().map(|rejection| rejection.message_id.clone()).collect::<Vec<_>>()
-                as &[Option<String>],
-            &rejections.iter().map(|rejection| rejection.reason.clone()).collect::<Vec<_>>(),
-            &rejections.iter().map(|rejection| rejection.detail.clone()).collect::<Vec<_>>(),
-            &rejections.iter().map(|rejection| rejection.raw.clone()).collect::<Vec<_>>(),
-        )
-        .execute(&self.pool)
-        .await?;
-        Ok(())
-    }
-}
-
-fn refused(poison: &NewEvent, error: &sqlx::Error) -> NewRejection {
-    let code = error.as_database_error().and_then(|error| error.code()).unwrap_or_default();
-    NewRejection {
-        message_id: Some(poison.message_id.replace('\0', "\u{fffd}")),
-        reason: "refused_by_database".to_owned(),
-        // The code only: the database's words may quote the message.
-        detail: format!("the database refuses its data with SQLSTATE {code}"),
-        raw: poison.payload.to_string().into_bytes(),
-    }
 }

@@ -18,7 +18,7 @@ pub enum Class {
     Repeat,
     /// The database is away or overloaded.
     Unavailable,
-    /// The data itself is refused (22xxx, 23xxx): it would be refused again.
+    /// The data itself is refused (22xxx, 23xxx, 54xxx): it would be refused again.
     Data,
     /// Anything else: a fault of ours or of the schema.
     Bug,
@@ -31,9 +31,15 @@ pub fn classify(error: &sqlx::Error) -> Class {
             let code = database.code().unwrap_or_default();
             match (code.as_ref(), code.get(..2).unwrap_or_default()) {
                 ("40001" | "40P01" | "55P03", _) => Class::Repeat,
-                // Connection trouble, out of resources, operator's shutdown, statement cut by a timeout.
-                (_, "08" | "53" | "57") => Class::Unavailable,
-                (_, "22" | "23") => Class::Data,
+                // A read-only server during a failover; a transaction that the server gave up on; "unknown outcome".
+                ("25006" | "25P03" | "40003", _) => Class::Unavailable,
+                // A violated check has a name. Without one it is a row that finds no partition for its day: every
+                // message would meet it, and none is to blame.
+                ("23514", _) if database.constraint().is_none() => Class::Unavailable,
+                // Connection trouble, out of resources, operator's shutdown or a timeout, the server's disk.
+                (_, "08" | "53" | "57" | "58") => Class::Unavailable,
+                // Refused values, violated constraints, values beyond a limit (an index row, a nesting).
+                (_, "22" | "23" | "54") => Class::Data,
                 _ => Class::Bug,
             }
         }
@@ -45,6 +51,16 @@ pub fn classify(error: &sqlx::Error) -> Class {
         | sqlx::Error::BeginFailed
         | sqlx::Error::Protocol(_) => Class::Unavailable,
         sqlx::Error::Encode(_) => Class::Data,
+        sqlx::Error::Configuration(_)
+        | sqlx::Error::InvalidArgument(_)
+        | sqlx::Error::RowNotFound
+        | sqlx::Error::TypeNotFound { .. }
+        | sqlx::Error::ColumnIndexOutOfBounds { .. }
+        | sqlx::Error::ColumnNotFound(_)
+        | sqlx::Error::ColumnDecode { .. }
+        | sqlx::Error::Decode(_)
+        | sqlx::Error::Migrate(_)
+        | sqlx::Error::InvalidSavePointStatement => Class::Bug,
         // The enum is open; what it may add is a fault until it is understood.
         _ => Class::Bug,
     }

@@ -70,12 +70,13 @@ pub struct Event {
 /// Takes leases on ready chats, oldest first, and reads their next events.
 ///
 /// Two statements: events are read in a snapshot of their own, because the locked chat row may be newer than the
-/// snapshot that found it.
+/// snapshot that found it. Both run on one connection, so that a busy pool cannot come between a lease and its work.
 ///
 /// # Errors
-/// The database's. Leases taken by the first statement then simply expire.
+/// The database's. Leases that were taken are given back; where that fails too, they expire.
 pub async fn claim(pool: &PgPool, claim: &Claim<'_>) -> Result<Vec<Claimed>, Error> {
-    let mut chats: Vec<_> = sqlx::query_file!(
+    let mut connection = pool.acquire().await?;
+    let chats = sqlx::query_file!(
         "src/store/claim_chats.sql",
         claim.channel,
         claim.owner,
@@ -84,21 +85,21 @@ pub async fn claim(pool: &PgPool, claim: &Claim<'_>) -> Result<Vec<Claimed>, Err
         secs(claim.lease.length),
         claim.solo,
     )
-    .fetch_all(pool)
+    .fetch_all(&mut *connection)
     .await?;
     if chats.is_empty() {
         return Ok(Vec::new());
     }
-    chats.sort_by_key(|chat| chat.ready_since);
     let events = sqlx::query_file!(
         "src/store/read_events.sql",
         &chats.iter().map(|chat| chat.chat_id).collect::<Vec<_>>(),
         &chats.iter().map(|chat| chat.from_seq).collect::<Vec<_>>(),
         &chats.iter().map(|chat| chat.to_seq).collect::<Vec<_>>(),
-        &chats.iter().map(|chat| chat.oldest_at.unwrap_or(chat.ready_since)).collect::<Vec<_>>(),
+        // A chat with something pending has a time; without one every day is searched.
+        &chats.iter().map(|chat| chat.oldest_at.unwrap_or(DateTime::UNIX_EPOCH)).collect::<Vec<_>>(),
     )
-    .fetch_all(pool)
-    .await?;
+    .fetch_all(&mut *connection)
+    .await;
     let mut claimed: Vec<Claimed> = chats
         .into_iter()
         .map(|chat| Claimed {
@@ -110,6 +111,14 @@ pub async fn claim(pool: &PgPool, claim: &Claim<'_>) -> Result<Vec<Claimed>, Err
             events: Vec::new(),
         })
         .collect();
+    let events = match events {
+        Ok(events) => events,
+        Err(error) => {
+            give_back(&mut connection, &claimed).await;
+            return Err(error.into());
+        }
+    };
+    claimed.sort_by_key(|chat| chat.ready_since);
     for row in events {
         if let Some(chat) = claimed.iter_mut().find(|chat| chat.chat_id == row.chat_id) {
             chat.events.push(Event {
@@ -125,6 +134,24 @@ pub async fn claim(pool: &PgPool, claim: &Claim<'_>) -> Result<Vec<Claimed>, Err
         }
     }
     Ok(claimed)
+}
+
+/// Ends loans that nobody will work on, uncharged. What cannot be given back expires.
+async fn give_back(connection: &mut PgConnection, claimed: &[Claimed]) {
+    for chat in claimed {
+        let release = Settlement {
+            chat_id: chat.chat_id,
+            epoch: chat.epoch,
+            from_seq: chat.from_seq,
+            done_seq: chat.from_seq,
+            outcome: Outcome::Release,
+            error: None,
+            last_received_at: None,
+        };
+        if let Err(error) = settle(connection, &release).await {
+            tracing::debug!(%error, "a lease that was not used could not be given back");
+        }
+    }
 }
 
 /// How a loan ends.

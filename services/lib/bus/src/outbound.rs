@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use sqlx::{PgConnection, PgPool};
+use sqlx::{PgConnection, PgExecutor, PgPool};
 use uuid::Uuid;
 
 use crate::mailbox::Outcome;
@@ -98,10 +98,11 @@ pub async fn enqueue(
     Ok(())
 }
 
-/// Takes leases on chats with replies to send, oldest first.
+/// Takes leases on chats with replies to send, oldest first, and reads their next replies: the two statements of
+/// [`mailbox::claim`](crate::mailbox::claim), for the same reason.
 ///
 /// # Errors
-/// The database's.
+/// The database's. Leases that were taken are given back; where that fails too, they expire.
 pub async fn claim(
     pool: &PgPool,
     channel: &str,
@@ -110,21 +111,23 @@ pub async fn claim(
     per_chat: i64,
     lease: Lease,
 ) -> Result<Vec<Claimed>, Error> {
-    let senders =
+    let mut connection = pool.acquire().await?;
+    let mut senders =
         sqlx::query_file!("src/store/claim_senders.sql", channel, owner, chats, per_chat, secs(lease.length))
-            .fetch_all(pool)
+            .fetch_all(&mut *connection)
             .await?;
     if senders.is_empty() {
         return Ok(Vec::new());
     }
+    senders.sort_by_key(|sender| sender.ready_since);
     let rows = sqlx::query_file!(
         "src/store/read_outbounds.sql",
         &senders.iter().map(|sender| sender.chat_id).collect::<Vec<_>>(),
         &senders.iter().map(|sender| sender.from_seq).collect::<Vec<_>>(),
         &senders.iter().map(|sender| sender.to_seq).collect::<Vec<_>>(),
     )
-    .fetch_all(pool)
-    .await?;
+    .fetch_all(&mut *connection)
+    .await;
     let mut claimed: Vec<Claimed> = senders
         .into_iter()
         .map(|sender| Claimed {
@@ -135,6 +138,18 @@ pub async fn claim(
             outbounds: Vec::new(),
         })
         .collect();
+    let rows = match rows {
+        Ok(rows) => rows,
+        Err(error) => {
+            for unused in &claimed {
+                let given = settle_on(&mut connection, unused, unused.from_seq, Outcome::Release, None).await;
+                if let Err(error) = given {
+                    tracing::debug!(%error, "a lease that was not used could not be given back");
+                }
+            }
+            return Err(error.into());
+        }
+    };
     for row in rows {
         if let Some(chat) = claimed.iter_mut().find(|chat| chat.chat_id == row.chat_id) {
             chat.outbounds.push(Outbound {
@@ -157,12 +172,14 @@ pub async fn claim(
 /// # Errors
 /// The database's.
 pub async fn record_sent(
-    pool: &PgPool,
+    executor: impl PgExecutor<'_>,
     channel: &str,
     outbound_id: Uuid,
     provider_ids: &[String],
 ) -> Result<(), Error> {
-    sqlx::query_file!("src/store/record_sent.sql", outbound_id, channel, provider_ids).execute(pool).await?;
+    sqlx::query_file!("src/store/record_sent.sql", outbound_id, channel, provider_ids)
+        .execute(executor)
+        .await?;
     Ok(())
 }
 
@@ -186,6 +203,17 @@ pub async fn settle(
     outcome: Outcome,
     error: Option<&str>,
 ) -> Result<(), Error> {
+    let mut connection = pool.acquire().await?;
+    settle_on(&mut connection, claimed, done_seq, outcome, error).await
+}
+
+async fn settle_on(
+    connection: &mut PgConnection,
+    claimed: &Claimed,
+    done_seq: i64,
+    outcome: Outcome,
+    error: Option<&str>,
+) -> Result<(), Error> {
     let delay = match outcome {
         Outcome::Retry(delay) | Outcome::Defer(delay) => delay,
         Outcome::Done | Outcome::Release => Duration::ZERO,
@@ -200,7 +228,7 @@ pub async fn settle(
         secs(delay),
         error,
     )
-    .fetch_optional(pool)
+    .fetch_optional(connection)
     .await?;
     settled.map(|_| ()).ok_or(Error::Fenced)
 }

@@ -63,10 +63,11 @@ impl std::fmt::Debug for Photo {
     }
 }
 
-/// Takes leases on reports that are due. A report waits for its photo for `photo_wait` after it was received.
+/// Takes leases on reports that are due, and reads them. A report waits for its photo for `photo_wait` after it was
+/// received.
 ///
 /// # Errors
-/// The database's.
+/// The database's. Leases that were taken are given back; where that fails too, they expire.
 pub async fn claim(
     pool: &PgPool,
     channel: &str,
@@ -75,7 +76,8 @@ pub async fn claim(
     lease: Lease,
     photo_wait: Duration,
 ) -> Result<Vec<Claimed>, Error> {
-    let due = sqlx::query_file_scalar!(
+    let mut connection = pool.acquire().await?;
+    let due = sqlx::query_file!(
         "src/store/claim_reports.sql",
         channel,
         owner,
@@ -83,12 +85,30 @@ pub async fn claim(
         secs(lease.length),
         secs(photo_wait)
     )
-    .fetch_all(pool)
+    .fetch_all(&mut *connection)
     .await?;
     if due.is_empty() {
         return Ok(Vec::new());
     }
-    let rows = sqlx::query_file!("src/store/read_reports.sql", &due, owner).fetch_all(pool).await?;
+    let rows = sqlx::query_file!(
+        "src/store/read_reports.sql",
+        &due.iter().map(|loan| loan.id).collect::<Vec<_>>(),
+        &due.iter().map(|loan| loan.epoch).collect::<Vec<_>>(),
+    )
+    .fetch_all(&mut *connection)
+    .await;
+    let rows = match rows {
+        Ok(rows) => rows,
+        Err(error) => {
+            for loan in due {
+                let unused = Outcome::Defer(Duration::ZERO);
+                if let Err(error) = settle(&mut connection, loan.id, loan.epoch, &unused, None).await {
+                    tracing::debug!(%error, "a lease that was not used could not be given back");
+                }
+            }
+            return Err(error.into());
+        }
+    };
     Ok(rows
         .into_iter()
         .map(|row| Claimed {
@@ -166,7 +186,8 @@ pub struct Evidence {
     pub seen: String,
 }
 
-/// Closes an attempt by its own id. Never fenced.
+/// Closes an attempt by its own id. Never fenced: call it also when [`settle`] was. In the transaction of the settle and
+/// after it: reports are locked before attempts.
 ///
 /// # Errors
 /// The database's.
@@ -222,7 +243,7 @@ impl Outcome {
 /// Ends the loan of a report.
 ///
 /// Fenced by the epoch, with one exception: proof that the record exists also turns a report sent that another worker
-/// has meanwhile parked in review because it found this attempt open.
+/// has claimed since, or has parked in review because it found this attempt open.
 ///
 /// # Errors
 /// [`Error::Fenced`] when the report is in other hands and nothing was written.

@@ -97,20 +97,17 @@ pub async fn store(
     content_type: &str,
     bytes: &[u8],
 ) -> Result<(), Error> {
-    let removed = sqlx::query!(
-        "delete from report.photo_fetch where report_id = $1 and epoch = $2",
+    let stored = sqlx::query_file!(
+        "src/store/store_photo.sql",
         claimed.report_id,
-        claimed.epoch
+        claimed.epoch,
+        sha256,
+        content_type,
+        bytes
     )
-    .execute(&mut *tx)
+    .execute(tx)
     .await?;
-    if removed.rows_affected() == 0 {
-        return Err(Error::Fenced);
-    }
-    sqlx::query_file!("src/store/store_photo.sql", claimed.report_id, sha256, content_type, bytes)
-        .execute(tx)
-        .await?;
-    Ok(())
+    if stored.rows_affected() == 1 { Ok(()) } else { Err(Error::Fenced) }
 }
 
 /// Puts a fetch back, to be tried again after `delay`.

@@ -1,1 +1,22 @@
-//! Providers' payloads in and out, and the normalised message.
+//! Providers' payloads in and out, and the one normalised form that the rest of Abisu knows.
+//!
+//! * [`signature`]: whether the bytes of a webhook come from the provider, decided before anything is parsed.
+//! * [`meta::inbound`]: a webhook body taken apart into messages, receipts and what cannot be understood. One bad
+//!   message never costs its neighbours.
+//! * [`normalised`]: the message as it is stored in the inbound queue.
+//! * [`outgoing`]: what can be sent, and the [`Channel`] trait that sends it.
+//! * [`meta::graph`]: the Graph API: send, mark read, fetch media, publish flows. Every failure has a class that says
+//!   what the queue does with it.
+//!
+//! No database and no HTTP server here; errors carry codes and places, never numbers, texts or tokens.
+#![deny(missing_docs)]
+
+pub mod digest;
+pub mod meta;
+pub mod normalised;
+pub mod outgoing;
+mod repair;
+pub mod signature;
+
+pub use normalised::{Attachment, Interactive, Kind, Message};
+pub use outgoing::{Channel, Outgoing, Recipient};

@@ -14,8 +14,9 @@ update chat.chat as c
 set ready_at = now() + make_interval(secs => $5),
     owner = $2,
     epoch = c.epoch + 1,
-    head_attempts = c.head_attempts + 1,
-    lost = c.lost + (c.owner is not null)::int,
+    -- Bounded, because a number out of range would fail the claim of everybody.
+    head_attempts = least(c.head_attempts + 1, 32000),
+    lost = least(c.lost + (c.owner is not null)::int, 32000),
     lent_to = greatest(c.lent_to, least(c.next_seq - 1, c.done_seq
       + case when c.lost > 0 or c.owner is not null or c.head_attempts > 0 then 1 else $4::bigint end))
 from pick

@@ -16,4 +16,4 @@ set push_visible_at = now() + make_interval(secs => $4),
     push_attempts = r.push_attempts + 1
 from pick
 where r.id = pick.id
-returning r.id
+returning r.id, r.push_epoch as epoch

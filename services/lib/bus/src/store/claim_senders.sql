@@ -1,6 +1,6 @@
 -- Called by bus::outbound::claim, in autocommit. Index: sender_ready. The protocol of claim_chats.sql.
 with pick as materialized (
-  select id
+  select id, ready_at
   from chat.sender
   where channel = $1 and ready_at <= now()
   order by ready_at
@@ -17,4 +17,5 @@ set ready_at = now() + make_interval(secs => $5),
 from pick
 where s.id = pick.id
 returning s.id as chat_id, s.epoch, s.head_attempts as attempts, s.done_seq as from_seq,
+  pick.ready_at as "ready_since!",
   least(s.next_seq - 1, s.done_seq + $4) as "to_seq!"

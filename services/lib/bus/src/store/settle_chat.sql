@@ -20,7 +20,7 @@ set done_seq = $4,
       when $4 = $3 then c.head_defers
       else 0
     end,
-    head_error = $7,
+    head_error = case when $5 = 'release' and $4 = $3 then c.head_error else $7 end,
     oldest_at = case when c.next_seq - 1 <= $4 then null else coalesce($8, c.oldest_at) end
 where c.id = $1 and c.epoch = $2 and c.done_seq = $3
 returning c.id

@@ -15,7 +15,7 @@ set done_seq = $4,
       when $4 = $3 then s.head_defers
       else 0
     end,
-    head_error = $7,
+    head_error = case when $5 = 'release' and $4 = $3 then s.head_error else $7 end,
     oldest_at = case when s.next_seq - 1 <= $4 then null else s.oldest_at end
 where s.id = $1 and s.epoch = $2 and s.done_seq = $3
 returning s.id

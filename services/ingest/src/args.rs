@@ -1,0 +1,48 @@
+//! The command line and the environment, unchecked.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use runtime::config::{ConfigError, DatabaseArgs, ServiceArgs, ShellArgs};
+
+use crate::config::Config;
+
+/// The door: takes the provider's webhooks and stores them before it answers.
+#[derive(Clone, clap::Parser)]
+#[command(name = "ingest", version)]
+pub struct Args {
+    /// Address of the webhook port
+    #[arg(long, env = "ABISU_LISTEN", default_value = "0.0.0.0:8080")]
+    pub(crate) listen: SocketAddr,
+    /// App secret that Meta signs with; two, separated by a comma, while it is rotated
+    #[arg(long, env = "ABISU_META_APP_SECRET", hide_env_values = true)]
+    pub(crate) meta_app_secret: Option<String>,
+    /// File that holds the app secret
+    #[arg(long, env = "ABISU_META_APP_SECRET_FILE")]
+    pub(crate) meta_app_secret_file: Option<PathBuf>,
+    /// Token that Meta shows when the webhook's address is saved
+    #[arg(long, env = "ABISU_META_VERIFY_TOKEN", hide_env_values = true)]
+    pub(crate) meta_verify_token: Option<String>,
+    /// File that holds the verify token
+    #[arg(long, env = "ABISU_META_VERIFY_TOKEN_FILE")]
+    pub(crate) meta_verify_token_file: Option<PathBuf>,
+    /// Id (not the digits) of the WhatsApp number, from Meta's dashboard
+    #[arg(long, env = "ABISU_META_PHONE_NUMBER_ID")]
+    pub(crate) meta_phone_number_id: Option<String>,
+    #[command(flatten)]
+    pub(crate) database: DatabaseArgs,
+    #[command(flatten)]
+    pub(crate) shell: ShellArgs,
+}
+
+impl ServiceArgs for Args {
+    type Config = Config;
+
+    fn shell(&self) -> &ShellArgs {
+        &self.shell
+    }
+
+    fn config(self) -> Result<Config, ConfigError> {
+        Config::try_from(self)
+    }
+}

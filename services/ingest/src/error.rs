@@ -1,0 +1,81 @@
+//! Every answer that is not a success: its status, its words, and what the metrics call it. Problem documents say
+//! what is wrong with the call, never what was in it.
+
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use channel::signature::SignatureError;
+use serde_json::json;
+
+use crate::body::LARGEST_BODY;
+use crate::metrics::Outcome;
+
+/// Seconds after which a provider may come again. Providers have their own schedule; honest clients read this.
+const RETRY_AFTER: HeaderValue = HeaderValue::from_static("2");
+
+/// Why a call is not answered with success.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    #[error("there is no such channel")]
+    UnknownChannel,
+    #[error("there is nothing here")]
+    NotFound,
+    #[error("only GET and POST are answered here")]
+    MethodNotAllowed,
+    #[error("the mode or the verify token is wrong")]
+    Handshake,
+    #[error("{0}")]
+    Signature(#[from] SignatureError),
+    #[error("the body is larger than {LARGEST_BODY} bytes")]
+    TooLarge,
+    #[error("the body did not arrive in time")]
+    TooSlow,
+    #[error("the body broke off")]
+    BrokenBody,
+    #[error("too much is in flight")]
+    Overloaded,
+    #[error("the delivery could not be stored in time; nothing that was not stored is acknowledged")]
+    NotStored(#[source] Option<bus::append::Error>),
+}
+
+impl Error {
+    pub(crate) fn status(&self) -> StatusCode {
+        match self {
+            Self::UnknownChannel | Self::NotFound => StatusCode::NOT_FOUND,
+            Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            Self::Handshake | Self::Signature(_) => StatusCode::FORBIDDEN,
+            Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::TooSlow => StatusCode::REQUEST_TIMEOUT,
+            Self::BrokenBody => StatusCode::BAD_REQUEST,
+            Self::Overloaded | Self::NotStored(_) => StatusCode::SERVICE_UNAVAILABLE,
+        }
+    }
+
+    pub(crate) fn outcome(&self) -> Outcome {
+        match self {
+            Self::UnknownChannel | Self::NotFound | Self::MethodNotAllowed => Outcome::NotFound,
+            Self::Handshake => Outcome::BadHandshake,
+            Self::Signature(_) => Outcome::BadSignature,
+            Self::TooLarge => Outcome::TooLarge,
+            Self::TooSlow | Self::BrokenBody => Outcome::BrokenBody,
+            Self::Overloaded => Outcome::Overloaded,
+            Self::NotStored(_) => Outcome::NotStored,
+        }
+    }
+}
+
+impl IntoResponse for Error {
+    fn into_response(self) -> Response {
+        let status = self.status();
+        let title = status.canonical_reason().unwrap_or("Error");
+        let problem = json!({
+            "type": "about:blank", "title": title, "status": status.as_u16(), "detail": self.to_string(),
+        });
+        let content_type = HeaderValue::from_static("application/problem+json");
+        let mut response =
+            (status, [(header::CONTENT_TYPE, content_type)], problem.to_string()).into_response();
+        if status == StatusCode::SERVICE_UNAVAILABLE {
+            response.headers_mut().insert(header::RETRY_AFTER, RETRY_AFTER);
+        }
+        response
+    }
+}

@@ -1,0 +1,121 @@
+//! A running service on a database of its own.
+
+use hmac::{Hmac, KeyInit, Mac};
+use ingest::{Channels, Config, MetaChannel};
+use reqwest::{Response, StatusCode, Url};
+use runtime::Shell;
+use runtime::config::DatabaseConfig;
+use serde_json::{Value, json};
+use sha2::Sha256;
+use testkit::Database;
+
+use crate::proxy::Proxy;
+
+pub(crate) const SECRET: &str = "app-secret";
+pub(crate) const VERIFY_TOKEN: &str = "verify me";
+pub(crate) const NUMBER: &str = "100200300";
+
+pub(crate) struct App {
+    pub(crate) database: Database,
+    pub(crate) url: String,
+    pub(crate) http: reqwest::Client,
+    pub(crate) proxy: Proxy,
+    pub(crate) shell: Shell,
+}
+
+impl App {
+    pub(crate) async fn start() -> Self {
+        let database = testkit::database().await;
+        let mut url = Url::parse(&database.url_as("abisu_ingest")).unwrap();
+        let server = format!("{}:{}", url.host_str().unwrap(), url.port().unwrap_or(5432));
+        let proxy = Proxy::start(server).await;
+        url.set_host(Some("127.0.0.1")).unwrap();
+        url.set_port(Some(proxy.port)).unwrap();
+        let config = Config {
+            listen: "127.0.0.1:0".parse().unwrap(),
+            database: DatabaseConfig { url: String::from(url).into(), pool: 4 },
+            channels: Channels::of(MetaChannel {
+                id: "whatsapp".to_owned(),
+                phone_number_id: NUMBER.to_owned(),
+                app_secrets: vec!["next-secret".into(), SECRET.into()],
+                verify_token: VERIFY_TOKEN.into(),
+            }),
+        };
+        let shell = Shell::detached("ingest");
+        let address = ingest::start(config, &shell).await.unwrap();
+        let http = reqwest::Client::builder().timeout(std::time::Duration::from_secs(30)).build().unwrap();
+        Self { database, url: format!("http://{address}"), http, proxy, shell }
+    }
+
+    /// Posts exact bytes with a given signature header.
+    pub(crate) async fn post_signed(&self, body: impl Into<Vec<u8>>, signature: Option<&str>) -> Response {
+        let mut request = self.http.post(format!("{}/whatsapp/webhook", self.url)).body(body.into());
+        if let Some(signature) = signature {
+            request = request.header("X-Hub-Signature-256", signature);
+        }
+        request.send().await.unwrap()
+    }
+
+    /// Posts exact bytes, rightly signed.
+    pub(crate) async fn post_bytes(&self, body: impl Into<Vec<u8>>) -> Response {
+        let body = body.into();
+        let signature = signature(&body);
+        self.post_signed(body, Some(&signature)).await
+    }
+
+    /// Posts a webhook, rightly signed, and returns the answer, which must be 200.
+    pub(crate) async fn post(&self, body: &Value) -> Value {
+        let response = self.post_bytes(body.to_string()).await;
+        assert_eq!(response.status(), StatusCode::OK);
+        response.json().await.unwrap()
+    }
+
+    /// Ids of the messages of each chat, in sequence.
+    pub(crate) async fn stored(&self) -> Vec<String> {
+        sqlx::query_scalar("select message_id from inbound.event order by chat_id, seq")
+            .fetch_all(&self.database.pool)
+            .await
+            .unwrap()
+    }
+
+    /// Reasons and ids of what was rejected.
+    pub(crate) async fn rejected(&self) -> Vec<(String, Option<String>)> {
+        sqlx::query_as("select reason, message_id from inbound.rejection order by reason, message_id")
+            .fetch_all(&self.database.pool)
+            .await
+            .unwrap()
+    }
+
+    pub(crate) async fn deliveries(&self) -> i64 {
+        self.database.count("select count(*) from inbound.delivery").await
+    }
+}
+
+pub(crate) fn signature(body: &[u8]) -> String {
+    let mac = Hmac::<Sha256>::new_from_slice(SECRET.as_bytes()).unwrap().chain_update(body);
+    format!("sha256={}", hex::encode(mac.finalize().into_bytes()))
+}
+
+/// Asserts a problem document of this status and returns its detail.
+pub(crate) async fn problem(response: Response, status: u16) -> String {
+    assert_eq!(response.status().as_u16(), status);
+    assert_eq!(response.headers()["content-type"], "application/problem+json");
+    let document: Value = response.json().await.unwrap();
+    assert_eq!(document["status"], json!(status));
+    document["detail"].as_str().unwrap().to_owned()
+}
+
+pub(crate) fn text(id: &str) -> Value {
+    json!({"from": "34600000001", "id": id, "timestamp": "1764500000", "type": "text", "text": {"body": format!("text {id}")}})
+}
+
+pub(crate) fn webhook(messages: &[Value]) -> Value {
+    of_number(NUMBER, json!({"messages": messages}))
+}
+
+pub(crate) fn of_number(number: &str, mut value: Value) -> Value {
+    value["messaging_product"] = json!("whatsapp");
+    value["metadata"] = json!({"display_phone_number": "34945000000", "phone_number_id": number});
+    json!({"object": "whatsapp_business_account",
+           "entry": [{"id": "900", "changes": [{"field": "messages", "value": value}]}]})
+}

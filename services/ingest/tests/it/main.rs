@@ -1,0 +1,9 @@
+//! Everything through real HTTP and a real database, as the service's own role.
+#![expect(clippy::unwrap_used, reason = "a helper that cannot do its work fails its test")]
+
+mod app;
+mod batches;
+mod door;
+mod identity;
+mod proxy;
+mod weather;

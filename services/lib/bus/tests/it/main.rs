@@ -1,0 +1,23 @@
+//! The protocol of the queues against a real database.
+//!
+//! Where the order of two transactions matters, it is forced: one is held open on a connection of its own until the
+//! database says that the other waits for it. Time is never slept through; a lease that must be over is moved into the
+//! past. Each test says what must hold; the README names the rule that each of them guards.
+
+mod support;
+
+mod append_order;
+mod append_people;
+mod append_poison;
+mod append_repeats;
+mod attempts;
+mod claims;
+mod leases;
+mod outbound;
+mod outbox;
+mod photo;
+mod roles;
+mod schedule;
+mod state;
+mod wake;
+mod wakeups;

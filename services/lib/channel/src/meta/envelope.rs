@@ -1,0 +1,109 @@
+//! The wrapping of a webhook: entries, changes, and the pieces in them, as slices of the received text.
+//!
+//! Nothing inside a piece is looked at here, so what is wrong with one piece stays in it, and every piece can be kept
+//! exactly as it came.
+
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
+
+/// An object's keys with their values unread.
+pub(super) type Fields<'a> = BTreeMap<String, &'a RawValue>;
+
+/// One change of one entry.
+pub(super) struct Change<'a> {
+    /// Id of the account.
+    pub(super) entry_id: Option<&'a RawValue>,
+    /// What kind of change; empty where it is not said.
+    pub(super) field: String,
+    /// What changed.
+    pub(super) value: Fields<'a>,
+}
+
+/// A webhook taken apart.
+#[derive(Default)]
+pub(super) struct Envelope<'a> {
+    pub(super) changes: Vec<Change<'a>>,
+    /// Entries and changes that are not objects.
+    pub(super) unreadable: Vec<&'a RawValue>,
+}
+
+/// Why a text is no webhook, in words that quote nothing of it.
+pub(super) fn open(text: &str) -> Result<Envelope<'_>, String> {
+    let whole: &RawValue = serde_json::from_str(text)
+        .map_err(|error| format!("not JSON: line {}, column {}", error.line(), error.column()))?;
+    let root = fields(whole).ok_or("not a JSON object")?;
+    let entries = root.get("entry").and_then(|raw| elements(raw)).ok_or("has no array `entry`")?;
+    let mut envelope = Envelope::default();
+    for raw in entries {
+        match fields(raw) {
+            Some(entry) => envelope.add(&entry, raw),
+            None => envelope.unreadable.push(raw),
+        }
+    }
+    Ok(envelope)
+}
+
+impl<'a> Envelope<'a> {
+    fn add(&mut self, entry: &Fields<'a>, raw: &'a RawValue) {
+        let changes = match present(entry, "changes").map(elements) {
+            None => return,
+            Some(Some(changes)) => changes,
+            Some(None) => return self.unreadable.push(raw),
+        };
+        for raw in changes {
+            let change = fields(raw).and_then(|change| {
+                Some(Change {
+                    entry_id: present(entry, "id"),
+                    field: change.get("field").and_then(|raw| string(raw)).unwrap_or_default(),
+                    value: fields(change.get("value")?)?,
+                })
+            });
+            match change {
+                Some(change) => self.changes.push(change),
+                None => self.unreadable.push(raw),
+            }
+        }
+    }
+}
+
+/// The value of a key, unless it is null.
+pub(super) fn present<'a>(fields: &Fields<'a>, key: &str) -> Option<&'a RawValue> {
+    fields.get(key).copied().filter(|raw| raw.get() != "null")
+}
+
+pub(super) fn elements(raw: &RawValue) -> Option<Vec<&RawValue>> {
+    serde_json::from_str(raw.get()).ok()
+}
+
+fn fields(raw: &RawValue) -> Option<Fields<'_>> {
+    serde_json::from_str(raw.get()).ok()
+}
+
+fn string(raw: &RawValue) -> Option<String> {
+    serde_json::from_str(raw.get()).ok()
+}
+
+/// A webhook that holds this one piece and nothing else, so that a piece kept for later can be replayed through the
+/// same parser. `contact` is the sender's contact, where the piece has one.
+pub(super) fn alone(
+    change: &Change<'_>,
+    list: &str,
+    piece: &RawValue,
+    contact: Option<&RawValue>,
+) -> Vec<u8> {
+    let or_null = |raw: Option<&RawValue>| raw.map_or("null", RawValue::get).to_owned();
+    let contacts = contact.map_or_else(String::new, |raw| format!(r#""contacts":[{}],"#, raw.get()));
+    format!(
+        concat!(
+            r#"{{"object":"whatsapp_business_account","entry":[{{"id":{},"changes":[{{"field":"messages","#,
+            r#""value":{{"messaging_product":"whatsapp","metadata":{},{}"{}":[{}]}}}}]}}]}}"#
+        ),
+        or_null(change.entry_id),
+        or_null(present(&change.value, "metadata")),
+        contacts,
+        list,
+        piece.get(),
+    )
+    .into_bytes()
+}

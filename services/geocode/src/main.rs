@@ -1,2 +1,7 @@
 //! Typed addresses to points, and the coverage gate.
-fn main() {}
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    runtime::main::<geocode::args::Args, _, _>("geocode", geocode::run)
+}

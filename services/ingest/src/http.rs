@@ -10,6 +10,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router, body::Body};
 use bus::append::{Appender, Delivery, Stored};
+use bus::wake::{Notifier, Queue};
 use channel::signature::{META_HEADER, verify};
 use secrecy::ExposeSecret;
 use serde::{Deserialize, Serialize};
@@ -34,6 +35,7 @@ const LAST_RESORT: Duration = Duration::from_millis(2350);
 pub(crate) struct App {
     pub(crate) channels: Arc<Channels>,
     pub(crate) appender: Appender,
+    pub(crate) notifier: Notifier,
     pub(crate) bodies: Bodies,
     pub(crate) metrics: Metrics,
 }
@@ -162,7 +164,7 @@ async fn receive(
     app.metrics.notices.inc_by(split.notices);
     app.metrics.foreign_receipts.inc_by(split.foreign_receipts);
     let first_reason = split.delivery.rejections.first().map(|first| first.reason.clone());
-    let stored = append(app.appender.clone(), split.delivery, room).await;
+    let stored = append(app.appender.clone(), app.notifier.clone(), split.delivery, room).await;
     app.metrics.seconds.observe(began.elapsed().as_secs_f64());
     let stored = stored?;
     count(&app.metrics, &stored);
@@ -189,11 +191,16 @@ async fn receive(
 /// its connection. The body's room stays taken until the appender is through with it.
 async fn append(
     appender: Appender,
+    notifier: Notifier,
     delivery: Delivery,
     room: Option<OwnedSemaphorePermit>,
 ) -> Result<Stored, Error> {
     let task = async move {
         let stored = appender.append(&delivery).await;
+        // After the commit, and whatever the answer: a part may be stored although the whole is not.
+        if !delivery.events.is_empty() {
+            notifier.notify(Queue::Inbound);
+        }
         drop(room);
         stored
     };

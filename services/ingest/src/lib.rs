@@ -33,9 +33,11 @@ pub async fn start(config: Config, shell: &Shell) -> anyhow::Result<SocketAddr> 
     let Config { listen, database, channels } = config;
     let pool = shell.database(&database)?;
     let metrics = shell.metrics(metrics::Metrics::register);
+    let notifier = bus::wake::Notifier::default();
     let app = http::App {
         channels: Arc::new(channels),
         appender: bus::append::Appender::new(pool.clone(), PATIENCE),
+        notifier: notifier.clone(),
         bodies: body::Bodies::new(),
         metrics: metrics.clone(),
     };
@@ -43,7 +45,18 @@ pub async fn start(config: Config, shell: &Shell) -> anyhow::Result<SocketAddr> 
         .await
         .with_context(|| format!("ABISU_LISTEN: cannot listen on {listen}"))?;
     let address = listener.local_addr()?;
+    shell.spawn("notifier", tell(notifier, pool.clone(), shell.stopping()));
     shell.spawn("partitions", partitions::keep(pool, shell.initialising("partitions"), shell.stopping()));
     shell.spawn("http", serve::serve(listener, http::router(app), shell.stopping(), metrics));
     Ok(address)
+}
+
+/// Wakes conversation's workers; what is not told they find by themselves.
+async fn tell(
+    notifier: bus::wake::Notifier,
+    pool: sqlx::PgPool,
+    stopping: tokio_util::sync::CancellationToken,
+) -> anyhow::Result<()> {
+    notifier.run(pool, stopping).await;
+    Ok(())
 }

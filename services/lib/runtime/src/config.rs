@@ -79,7 +79,7 @@ pub struct ShellArgs {
     #[arg(long, env = "ABISU_DRAIN_DELAY_MS", default_value = "2000", value_parser = parse_ms)]
     pub drain_delay: Duration,
     /// How long work in flight may take after that
-    #[arg(long, env = "ABISU_GRACE_MS", default_value = "20000", value_parser = parse_ms)]
+    #[arg(long, env = "ABISU_GRACE_MS", default_value = "45000", value_parser = parse_ms)]
     pub grace: Duration,
 }
 

@@ -1,0 +1,117 @@
+//! Flags and environment. `--help` is the reference; the checks are in [`crate::config`].
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::builder::BoolishValueParser;
+use clap::{ArgAction, Parser};
+use runtime::config::{DatabaseArgs, ShellArgs, parse_ms};
+use runtime::{ConfigError, ServiceArgs};
+
+use crate::config::Config;
+
+/// Hands received reports to the contractor, each one once
+#[derive(Clone, Parser)]
+#[command(name = "partner-push", version)]
+pub struct Args {
+    #[command(flatten)]
+    pub(crate) shell: ShellArgs,
+    #[command(flatten)]
+    pub(crate) database: DatabaseArgs,
+    /// Channel whose reports are handed over
+    #[arg(long, env = "ABISU_CHANNEL", default_value = "whatsapp")]
+    pub(crate) channel: String,
+    /// How long to wait for news before looking for due reports anyway
+    #[arg(long, env = "ABISU_POLL_MS", default_value = "1000", value_parser = parse_ms)]
+    pub(crate) poll: Duration,
+    #[command(flatten)]
+    pub(crate) partner: PartnerArgs,
+    #[command(flatten)]
+    pub(crate) sending: SendingArgs,
+}
+
+/// The contractor's platform.
+#[derive(Clone, clap::Args)]
+pub(crate) struct PartnerArgs {
+    /// Hand reports over; while this is off, nothing is claimed and they wait
+    #[arg(
+        long,
+        env = "ABISU_PARTNER_ENABLED",
+        default_value = "false",
+        num_args = 0..=1,
+        default_missing_value = "true",
+        action = ArgAction::Set,
+        value_parser = BoolishValueParser::new()
+    )]
+    pub(crate) partner_enabled: bool,
+    /// Base URL of the contractor's platform, before /api; needed when enabled
+    #[arg(long, env = "ABISU_PARTNER_URL")]
+    pub(crate) partner_url: Option<String>,
+    /// User to log in as; needed when enabled
+    #[arg(long, env = "ABISU_PARTNER_USER")]
+    pub(crate) partner_user: Option<String>,
+    /// Password of that user; needed when enabled
+    #[arg(long, env = "ABISU_PARTNER_PASSWORD", hide_env_values = true)]
+    pub(crate) partner_password: Option<String>,
+    /// File that holds the password
+    #[arg(long, env = "ABISU_PARTNER_PASSWORD_FILE")]
+    pub(crate) partner_password_file: Option<PathBuf>,
+    /// The platform can be searched by external code, so a doubtful report can be looked up there
+    #[arg(
+        long,
+        env = "ABISU_PARTNER_SEARCH",
+        default_value = "false",
+        num_args = 0..=1,
+        default_missing_value = "true",
+        action = ArgAction::Set,
+        value_parser = BoolishValueParser::new()
+    )]
+    pub(crate) partner_search: bool,
+    /// Statuses (408, 425, 5xx) that the platform documents as "nothing was made", comma separated
+    #[arg(long, env = "ABISU_PARTNER_NOT_PROCESSED", value_delimiter = ',')]
+    pub(crate) partner_not_processed: Vec<u16>,
+}
+
+/// How reports are sent.
+#[derive(Clone, clap::Args)]
+pub(crate) struct SendingArgs {
+    /// Reports in flight at the same time
+    #[arg(long, env = "ABISU_PARTNER_PARALLEL", default_value_t = 4)]
+    pub(crate) partner_parallel: u16,
+    /// Lease on a report; longer than a login and a send together
+    #[arg(long, env = "ABISU_PARTNER_LEASE_MS", default_value = "60000", value_parser = parse_ms)]
+    pub(crate) partner_lease: Duration,
+    /// Time for a connection to the platform
+    #[arg(long, env = "ABISU_PARTNER_CONNECT_TIMEOUT_MS", default_value = "5000", value_parser = parse_ms)]
+    pub(crate) partner_connect_timeout: Duration,
+    /// Time for one send, connection and answer included
+    #[arg(long, env = "ABISU_PARTNER_SEND_TIMEOUT_MS", default_value = "30000", value_parser = parse_ms)]
+    pub(crate) partner_send_timeout: Duration,
+    /// Time for one login, connection and answer included
+    #[arg(long, env = "ABISU_PARTNER_LOGIN_TIMEOUT_MS", default_value = "10000", value_parser = parse_ms)]
+    pub(crate) partner_login_timeout: Duration,
+    /// How long a report waits for its photo before a person is asked
+    #[arg(long, env = "ABISU_PARTNER_PHOTO_WAIT_MS", default_value = "86400000", value_parser = parse_ms)]
+    pub(crate) partner_photo_wait: Duration,
+    /// Wait after the first failure of a report; doubles up to sixteen times this
+    #[arg(long, env = "ABISU_PARTNER_BACKOFF_MS", default_value = "30000", value_parser = parse_ms)]
+    pub(crate) partner_backoff: Duration,
+    /// Wait while the platform cannot be reached; doubles up to twelve times this
+    #[arg(long, env = "ABISU_PARTNER_DEFER_MS", default_value = "5000", value_parser = parse_ms)]
+    pub(crate) partner_defer: Duration,
+    /// Wait before a doubtful report is looked up; the second look is five times this later
+    #[arg(long, env = "ABISU_PARTNER_PROBE_DELAY_MS", default_value = "60000", value_parser = parse_ms)]
+    pub(crate) partner_probe_delay: Duration,
+}
+
+impl ServiceArgs for Args {
+    type Config = Config;
+
+    fn shell(&self) -> &ShellArgs {
+        &self.shell
+    }
+
+    fn config(self) -> Result<Config, ConfigError> {
+        Config::try_from(self)
+    }
+}

@@ -1,0 +1,271 @@
+//! The checked configuration. What would let a lease end before its send refuses to start.
+
+use std::time::Duration;
+
+use bus::Lease;
+use runtime::ConfigError;
+use runtime::backoff::Backoff;
+use runtime::config::{DatabaseConfig, parse_base_url, required_secret};
+use secrecy::SecretString;
+
+use crate::args::{Args, PartnerArgs, SendingArgs};
+
+/// What the service runs with.
+#[derive(Debug, Clone)]
+pub struct Config {
+    pub(crate) database: DatabaseConfig,
+    pub(crate) channel: String,
+    pub(crate) poll: Duration,
+    /// How long a stopping process waits for what is in flight.
+    pub(crate) grace: Duration,
+    /// None: the gate is shut, nothing is claimed.
+    pub(crate) partner: Option<PartnerConfig>,
+    pub(crate) sending: Sending,
+}
+
+/// Where and as whom.
+#[derive(Debug, Clone)]
+pub(crate) struct PartnerConfig {
+    /// Without a slash at the end, without credentials, query or fragment.
+    pub(crate) base_url: String,
+    pub(crate) user: String,
+    pub(crate) password: SecretString,
+    /// `GET /api/incidents?external_code=` works.
+    pub(crate) search: bool,
+}
+
+/// How.
+#[derive(Debug, Clone)]
+pub(crate) struct Sending {
+    pub(crate) parallel: usize,
+    pub(crate) lease: Lease,
+    pub(crate) connect_timeout: Duration,
+    pub(crate) send_timeout: Duration,
+    pub(crate) login_timeout: Duration,
+    pub(crate) photo_wait: Duration,
+    /// Between attempts that are charged.
+    pub(crate) backoff: Backoff,
+    /// The shortest wait while the partner cannot be reached.
+    pub(crate) defer: Duration,
+    /// Before the first probe of a doubtful report.
+    pub(crate) probe_delay: Duration,
+    /// Statuses that prove that nothing was made.
+    pub(crate) not_processed: Vec<u16>,
+}
+
+impl TryFrom<Args> for Config {
+    type Error = ConfigError;
+
+    fn try_from(args: Args) -> Result<Self, ConfigError> {
+        let Args { shell, database, channel, poll, partner, sending } = args;
+        let database = database.config()?;
+        if channel.is_empty() {
+            return Err(ConfigError::invalid("ABISU_CHANNEL", "must not be empty"));
+        }
+        above_zero("ABISU_POLL_MS", poll)?;
+        let search = partner.partner_search;
+        let not_processed = documented(&partner.partner_not_processed)?;
+        let sending = check_sending(sending, not_processed)?;
+        let needed = u32::try_from(sending.parallel + 1).unwrap_or(u32::MAX);
+        if database.pool < needed {
+            return Err(ConfigError::invalid(
+                "ABISU_DATABASE_POOL",
+                format!("at least {needed} connections are needed: ABISU_PARTNER_PARALLEL and one more"),
+            ));
+        }
+        // Evidence of a request still in flight must have been written before a probe may say "absent".
+        if search && sending.probe_delay <= sending.send_timeout {
+            return Err(ConfigError::invalid(
+                "ABISU_PARTNER_PROBE_DELAY_MS",
+                "must be longer than ABISU_PARTNER_SEND_TIMEOUT_MS",
+            ));
+        }
+        let partner = check_partner(partner)?;
+        Ok(Self { database, channel, poll, grace: shell.grace, partner, sending })
+    }
+}
+
+fn check_partner(args: PartnerArgs) -> Result<Option<PartnerConfig>, ConfigError> {
+    let PartnerArgs {
+        partner_enabled,
+        partner_url,
+        partner_user,
+        partner_password,
+        partner_password_file,
+        partner_search,
+        partner_not_processed: _,
+    } = args;
+    if !partner_enabled {
+        return Ok(None);
+    }
+    let given = |name, value: Option<String>| {
+        value
+            .filter(|text| !text.is_empty())
+            .ok_or_else(|| ConfigError::invalid(name, "must be set while ABISU_PARTNER_ENABLED is on"))
+    };
+    let base_url = parse_base_url(&given("ABISU_PARTNER_URL", partner_url)?)
+        .and_then(without_extras)
+        .map_err(|problem| ConfigError::invalid("ABISU_PARTNER_URL", problem))?;
+    let user = given("ABISU_PARTNER_USER", partner_user)?;
+    let password = required_secret("ABISU_PARTNER_PASSWORD", partner_password, partner_password_file)?;
+    Ok(Some(PartnerConfig { base_url, user, password, search: partner_search }))
+}
+
+/// The endpoint is kept with every attempt and in logs, so it must be a plain address.
+fn without_extras(text: String) -> Result<String, String> {
+    let url = reqwest::Url::parse(&text).map_err(|error| format!("not a URL: {error}"))?;
+    let credentials = !url.username().is_empty() || url.password().is_some();
+    if credentials || url.query().is_some() || url.fragment().is_some() {
+        return Err("must have no user, password, query or fragment".to_owned());
+    }
+    Ok(text)
+}
+
+fn check_sending(args: SendingArgs, not_processed: Vec<u16>) -> Result<Sending, ConfigError> {
+    let SendingArgs {
+        partner_parallel,
+        partner_lease,
+        partner_connect_timeout,
+        partner_send_timeout,
+        partner_login_timeout,
+        partner_photo_wait,
+        partner_backoff,
+        partner_defer,
+        partner_probe_delay,
+    } = args;
+    if partner_parallel == 0 {
+        return Err(ConfigError::invalid("ABISU_PARTNER_PARALLEL", "must be at least 1"));
+    }
+    for (name, value) in [
+        ("ABISU_PARTNER_CONNECT_TIMEOUT_MS", partner_connect_timeout),
+        ("ABISU_PARTNER_SEND_TIMEOUT_MS", partner_send_timeout),
+        ("ABISU_PARTNER_LOGIN_TIMEOUT_MS", partner_login_timeout),
+        ("ABISU_PARTNER_BACKOFF_MS", partner_backoff),
+        ("ABISU_PARTNER_DEFER_MS", partner_defer),
+        ("ABISU_PARTNER_PROBE_DELAY_MS", partner_probe_delay),
+    ] {
+        above_zero(name, value)?;
+    }
+    // A stall before the request leaves must be told from one after it: the connection has to give up first.
+    if partner_connect_timeout >= partner_send_timeout {
+        return Err(ConfigError::invalid(
+            "ABISU_PARTNER_CONNECT_TIMEOUT_MS",
+            "must be shorter than ABISU_PARTNER_SEND_TIMEOUT_MS",
+        ));
+    }
+    let needed = partner_login_timeout + partner_send_timeout;
+    if partner_lease <= needed {
+        return Err(ConfigError::invalid(
+            "ABISU_PARTNER_LEASE_MS",
+            format!(
+                "must be longer than a login and a send together ({} ms), or it could end before the send",
+                needed.as_millis()
+            ),
+        ));
+    }
+    Ok(Sending {
+        parallel: usize::from(partner_parallel),
+        lease: Lease { length: partner_lease },
+        connect_timeout: partner_connect_timeout,
+        send_timeout: partner_send_timeout,
+        login_timeout: partner_login_timeout,
+        photo_wait: partner_photo_wait,
+        backoff: Backoff { first: partner_backoff, longest: partner_backoff * 16 },
+        defer: partner_defer,
+        probe_delay: partner_probe_delay,
+        not_processed,
+    })
+}
+
+/// Only a status that is ambiguous by itself can be documented as harmless.
+fn documented(statuses: &[u16]) -> Result<Vec<u16>, ConfigError> {
+    match statuses.iter().find(|status| !matches!(status, 408 | 425 | 500..=599)) {
+        None => Ok(statuses.to_vec()),
+        Some(status) => Err(ConfigError::invalid(
+            "ABISU_PARTNER_NOT_PROCESSED",
+            format!("{status} is not one of 408, 425 and 500 to 599"),
+        )),
+    }
+}
+
+fn above_zero(name: &'static str, value: Duration) -> Result<(), ConfigError> {
+    if value.is_zero() { Err(ConfigError::invalid(name, "must be above 0")) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory, Parser};
+    use runtime::ServiceArgs;
+
+    use super::*;
+
+    fn config(flags: &[&str]) -> Result<Config, String> {
+        let always = ["partner-push", "--database-url", "postgres://push@db/abisu"];
+        let args = Args::try_parse_from(always.iter().chain(flags)).map_err(|error| error.to_string())?;
+        args.config().map_err(|error| error.to_string())
+    }
+
+    const ENABLED: [&str; 7] = [
+        "--partner-enabled",
+        "--partner-url",
+        "https://platform.example/",
+        "--partner-user",
+        "abisu",
+        "--partner-password",
+        "secret",
+    ];
+
+    fn enabled(flags: &[&str]) -> Result<Config, String> {
+        config(&ENABLED.iter().chain(flags).copied().collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn the_flags_are_well_formed() {
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn switched_off_it_needs_no_partner() {
+        assert!(config(&[]).unwrap().partner.is_none());
+        assert!(config(&["--partner-enabled", "false", "--partner-url", ""]).unwrap().partner.is_none());
+    }
+
+    #[test]
+    fn switched_on_it_needs_all_of_it() {
+        assert_eq!(enabled(&[]).unwrap().partner.unwrap().base_url, "https://platform.example");
+        for missing in ["--partner-url", "--partner-user", "--partner-password"] {
+            let at = ENABLED.iter().position(|flag| *flag == missing).unwrap();
+            let rest: Vec<&str> = [&ENABLED[..at], &ENABLED[at + 2..]].concat();
+            assert!(config(&rest).is_err(), "{missing}");
+        }
+    }
+
+    #[test]
+    fn a_lease_that_may_end_before_the_send_is_refused() {
+        let refused = enabled(&["--partner-lease", "40000"]).unwrap_err();
+        assert!(refused.starts_with("ABISU_PARTNER_LEASE_MS: must be longer"), "{refused}");
+        assert!(enabled(&["--partner-lease", "40001"]).is_ok());
+    }
+
+    #[test]
+    fn contradictions_are_refused() {
+        for flags in [
+            &["--partner-connect-timeout", "30000"][..],
+            &["--partner-parallel", "0"],
+            &["--partner-parallel", "8"],
+            &["--partner-not-processed", "503,404"],
+            &["--partner-search", "--partner-probe-delay", "30000"],
+            &["--partner-url", "https://user:word@platform.example"],
+            &["--poll", "0"],
+        ] {
+            let refused = if flags[0] == "--partner-url" {
+                let mut all = ENABLED.to_vec();
+                all[2] = flags[1];
+                config(&all)
+            } else {
+                enabled(flags)
+            };
+            assert!(refused.is_err(), "{flags:?}");
+        }
+    }
+}

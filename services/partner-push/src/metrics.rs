@@ -1,0 +1,103 @@
+//! What the admin port tells: how the outbox stands, how requests and pushes ended. Labels come from enums.
+
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+use bus::outbox::Outcome;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::registry::{Registry, Unit};
+use sqlx::PgPool;
+use tokio_util::sync::CancellationToken;
+
+use crate::classify::Class;
+use crate::store;
+
+/// How often the outbox is measured.
+const MEASURE_EVERY: Duration = Duration::from_secs(10);
+
+type Label = [(&'static str, &'static str); 1];
+
+/// The service's metrics.
+#[derive(Clone)]
+pub(crate) struct Metrics {
+    requests: Family<Label, Counter>,
+    settled: Family<Label, Counter>,
+    fenced: Counter,
+    send_seconds: Histogram,
+    pub(crate) in_flight: Gauge,
+    pub(crate) breaker_open: Gauge,
+    pending: Gauge,
+    ready: Gauge,
+    oldest_seconds: Gauge<f64, AtomicU64>,
+}
+
+impl Metrics {
+    pub(crate) fn register(registry: &mut Registry) -> Self {
+        let new = Self {
+            requests: Family::default(),
+            settled: Family::default(),
+            fenced: Counter::default(),
+            // 25 ms to 51 s: the send timeout is 30 s.
+            send_seconds: Histogram::new(exponential_buckets(0.025, 2.0, 12)),
+            in_flight: Gauge::default(),
+            breaker_open: Gauge::default(),
+            pending: Gauge::default(),
+            ready: Gauge::default(),
+            oldest_seconds: Gauge::default(),
+        };
+        registry.register("requests", "Creates sent to the partner, by class", new.requests.clone());
+        registry.register("settled", "Claims that ended, by what became of the push", new.settled.clone());
+        registry.register("fenced", "Claims that ended in other hands", new.fenced.clone());
+        registry.register_with_unit(
+            "send",
+            "Time from a create to its answer or failure",
+            Unit::Seconds,
+            new.send_seconds.clone(),
+        );
+        registry.register("in_flight", "Reports claimed and not settled yet", new.in_flight.clone());
+        registry.register("breaker_open", "1 while nothing is sent", new.breaker_open.clone());
+        registry.register("outbox_pending", "Reports not handed over yet", new.pending.clone());
+        registry.register("outbox_ready", "Reports that are due now", new.ready.clone());
+        registry.register_with_unit(
+            "outbox_oldest",
+            "Age of the oldest report not handed over",
+            Unit::Seconds,
+            new.oldest_seconds.clone(),
+        );
+        new
+    }
+
+    pub(crate) fn request(&self, class: Class, took: Duration) {
+        self.requests.get_or_create(&[("class", class.name())]).inc();
+        self.send_seconds.observe(took.as_secs_f64());
+    }
+
+    pub(crate) fn settle(&self, outcome: &Outcome) {
+        self.settled.get_or_create(&[("outcome", outcome.name())]).inc();
+    }
+
+    pub(crate) fn fence(&self) {
+        self.fenced.inc();
+    }
+
+    /// Measures the outbox until `stopping` is cancelled, with the gate open or shut.
+    pub(crate) async fn measure(self, pool: PgPool, channel: String, stopping: CancellationToken) {
+        loop {
+            match store::depth(&pool, &channel).await {
+                Ok(depth) => {
+                    self.pending.set(depth.pending);
+                    self.ready.set(depth.ready);
+                    self.oldest_seconds.set(depth.oldest_seconds);
+                }
+                Err(error) => tracing::debug!(%error, "the outbox was not measured"),
+            }
+            tokio::select! {
+                () = tokio::time::sleep(MEASURE_EVERY) => {}
+                () = stopping.cancelled() => return,
+            }
+        }
+    }
+}

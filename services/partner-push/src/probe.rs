@@ -1,0 +1,123 @@
+//! Looks doubtful reports up, where the partner can be searched by external code.
+//!
+//! A record that is found makes the report sent. A listing may lag, so only two searches well apart that find
+//! nothing prove that there is none; then the report goes out again. A search that fails proves nothing.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bus::outbox::{Evidence, Outcome};
+use bus::wake::{Listener, Queue};
+use serde_json::json;
+use tracing::Instrument;
+
+use crate::classify::Class;
+use crate::partner::Found;
+use crate::push::Pusher;
+use crate::signal::login_signal;
+use crate::store::{self, Absence, Doubtful, Settlement};
+
+/// So many searches that find nothing are a proof.
+const PROOF: i64 = 2;
+/// The second search is so much later than the first.
+const SECOND: u32 = 5;
+/// How often is looked for due searches, at most and at least.
+const LOOK_EVERY: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(15));
+
+/// Probes until the service stops.
+pub(crate) async fn run(pusher: Arc<Pusher>, channel: String, listener: Listener) {
+    let first = pusher.sending.probe_delay;
+    let every = (first / 4).clamp(LOOK_EVERY.0, LOOK_EVERY.1);
+    loop {
+        tokio::select! {
+            () = pusher.stopping.cancelled() => return,
+            () = tokio::time::sleep(every) => {}
+        }
+        if pusher.breaker.is_open() {
+            continue;
+        }
+        let due = match store::doubtful(&pusher.ledger.pool, &channel, first, first * SECOND).await {
+            Ok(due) => due,
+            Err(error) => {
+                tracing::warn!(%error, "doubtful reports could not be looked for");
+                continue;
+            }
+        };
+        for report in due {
+            if pusher.stopping.is_cancelled() {
+                return;
+            }
+            let span = tracing::info_span!("probe push", report.id = %report.report_id);
+            if probe(&pusher, report).instrument(span).await {
+                listener.wake(Queue::Push);
+            }
+        }
+    }
+}
+
+/// Looks one report up. True: it goes out again.
+async fn probe(pusher: &Pusher, report: Doubtful) -> bool {
+    let pass = match pusher.partner.pass().await {
+        Ok(pass) => pass,
+        Err(why) => {
+            pusher.record(login_signal(&why));
+            return false;
+        }
+    };
+    let report_id = report.report_id;
+    match pusher.partner.find(&pass, &report.reference).await {
+        Found::Record(partner_id) => {
+            settle_as_sent(pusher, &report, partner_id).await;
+            false
+        }
+        Found::Absent => {
+            let absence = Absence { report, proof: PROOF, trace_id: runtime::trace::current_id() };
+            let noted = runtime::with_tx(&pusher.ledger.pool, absence, |tx, absence| {
+                Box::pin(store::note_absence(tx, absence))
+            });
+            match noted.await {
+                Ok(again) => {
+                    tracing::info!(report.id = %report_id, again, "the partner has no record of a doubtful report");
+                    again
+                }
+                Err(error) => {
+                    let error = anyhow::Error::from(error);
+                    tracing::warn!(report.id = %report_id, error = format!("{error:#}"), "a search was not noted");
+                    false
+                }
+            }
+        }
+        Found::Unclear(seen) => {
+            tracing::info!(report.id = %report_id, seen, "a search told nothing");
+            // The token may be the reason; a new one costs little.
+            pusher.partner.forget(&pass).await;
+            false
+        }
+    }
+}
+
+async fn settle_as_sent(pusher: &Pusher, report: &Doubtful, partner_id: Option<String>) {
+    let evidence = Evidence {
+        outcome: Class::AlreadyThere.name().to_owned(),
+        http_status: None,
+        partner_id: partner_id.clone(),
+        seen: "found by a search".to_owned(),
+    };
+    let detail = json!({
+        "reason": "found by a search",
+        "attempt_id": report.attempt_id,
+        "partner_id": partner_id,
+    });
+    let settlement = Settlement {
+        report_id: report.report_id,
+        epoch: report.epoch,
+        attempt: Some((report.attempt_id, evidence)),
+        outcome: Outcome::Sent { partner_id },
+        error: None,
+        trace_id: runtime::trace::current_id(),
+        detail,
+    };
+    if pusher.ledger.settle(settlement).await {
+        tracing::info!(report.id = %report.report_id, "a doubtful report was found at the partner");
+    }
+}

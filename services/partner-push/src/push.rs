@@ -1,0 +1,325 @@
+//! One claimed report, from the claim to the settle.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bus::MAX_ATTEMPTS;
+use bus::outbox::{self, Claimed, Evidence, NewAttempt, Outcome};
+use serde_json::json;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
+use uuid::Uuid;
+
+use crate::breaker::Breaker;
+use crate::classify::{Circumstances, Class, NotProcessed, Rules, classify, outcome};
+use crate::config::Sending;
+use crate::ledger::Ledger;
+use crate::partner::{Found, Incident, NoPass, Partner, Pass, Prepared, Proof, Seen};
+use crate::signal::{login_signal, signal};
+use crate::store::Settlement;
+use crate::taxonomies::Taxonomies;
+
+/// How soon a report comes back that could not go for a reason of our own.
+const SOON: Duration = Duration::from_secs(1);
+
+/// What handles claimed reports.
+pub(crate) struct Pusher {
+    pub(crate) partner: Box<dyn Partner>,
+    pub(crate) breaker: Breaker,
+    pub(crate) taxonomies: Taxonomies,
+    /// The partner can be searched by external code.
+    pub(crate) searchable: bool,
+    pub(crate) stopping: CancellationToken,
+    pub(crate) ledger: Ledger,
+    pub(crate) sending: Sending,
+}
+
+/// How a claim ended.
+struct Ending {
+    /// The attempt that is still open, and how it is closed.
+    attempt: Option<(Uuid, Evidence)>,
+    outcome: Outcome,
+    /// For people and for SQL: a stable code, or the class and what was seen.
+    reason: String,
+}
+
+impl Ending {
+    /// An end before any request left.
+    fn unsent(outcome: Outcome, reason: &str) -> Self {
+        Self { attempt: None, outcome, reason: reason.to_owned() }
+    }
+}
+
+impl Pusher {
+    /// Handles one report. The first claim belongs to the trace that made the report; later ones are linked to it.
+    pub(crate) async fn push(self: Arc<Self>, claimed: Claimed) {
+        let span = tracing::info_span!(
+            "process push",
+            otel.kind = "consumer",
+            report.id = %claimed.report_id,
+            attempt = claimed.attempts,
+        );
+        if claimed.epoch == 1 {
+            runtime::trace::set_parent(&span, claimed.trace_context.as_deref());
+        } else {
+            runtime::trace::add_link(&span, claimed.trace_context.as_deref());
+        }
+        let work = async {
+            tokio::select! {
+                () = self.handle(&claimed) => {}
+                () = self.keep(&claimed) => {}
+            }
+        };
+        work.instrument(span).await;
+    }
+
+    /// Renews the lease for as long as the work takes; never ends. A lease that is lost does not cut the work: no
+    /// request leaves without a lease, and one that has left must be waited for.
+    async fn keep(&self, claimed: &Claimed) {
+        let lease = self.sending.lease;
+        loop {
+            tokio::time::sleep(lease.renew_after()).await;
+            match outbox::renew(&self.ledger.pool, claimed.report_id, claimed.epoch, lease).await {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) => {
+                    tracing::warn!(report.id = %claimed.report_id, %error, "a lease was not renewed")
+                }
+            }
+        }
+        tracing::warn!(report.id = %claimed.report_id, "the lease was lost");
+        std::future::pending().await
+    }
+
+    async fn handle(&self, claimed: &Claimed) {
+        let Ending { attempt, outcome, reason } = self.run(claimed).await;
+        let (report_id, attempts) = (claimed.report_id, claimed.attempts);
+        let sent = matches!(outcome, Outcome::Sent { .. });
+        let evidence = attempt.as_ref().map(|(_, evidence)| evidence);
+        let detail = json!({
+            "attempts": attempts,
+            "reason": reason,
+            "attempt_id": attempt.as_ref().map(|(id, _)| id),
+            "http_status": evidence.and_then(|evidence| evidence.http_status),
+            "partner_id": evidence.and_then(|evidence| evidence.partner_id.as_deref()),
+        });
+        let settlement = Settlement {
+            report_id,
+            epoch: claimed.epoch,
+            attempt,
+            outcome: outcome.clone(),
+            error: (!sent).then(|| reason.clone()),
+            trace_id: runtime::trace::current_id(),
+            detail,
+        };
+        if !self.ledger.settle(settlement).await {
+            return;
+        }
+        match outcome {
+            Outcome::Sent { .. } => {
+                tracing::info!(report.id = %report_id, attempts, "a report was handed over")
+            }
+            Outcome::Retry(wait) | Outcome::Defer(wait) => tracing::info!(
+                report.id = %report_id, attempts, reason, outcome = outcome.name(), wait_ms = wait.as_millis(),
+                "a report waits"
+            ),
+            Outcome::Review => tracing::warn!(
+                report.id = %report_id, attempts, reason,
+                "a report waits for a person"
+            ),
+            Outcome::Dead => tracing::error!(
+                report.id = %report_id, attempts, reason,
+                "a report was given up: it never reached the partner, somebody must act"
+            ),
+        }
+    }
+
+    /// Everything up to the settle. Whatever it returns is written, even when the lease is lost by then.
+    async fn run(&self, claimed: &Claimed) -> Ending {
+        if claimed.open_attempt.is_some() {
+            return Ending::unsent(Outcome::Review, "attempt_open");
+        }
+        if claimed.attempts > MAX_ATTEMPTS {
+            return Ending::unsent(Outcome::Dead, "attempts_exhausted");
+        }
+        // It is claimed without its photo only when the time to wait for it is over.
+        if claimed.photo.is_none() {
+            return Ending::unsent(Outcome::Review, "photo_missing");
+        }
+        let prepared = match self.prepare(claimed).await {
+            Ok(prepared) => prepared,
+            Err(ending) => return ending,
+        };
+        let mut fresh_pass = false;
+        loop {
+            let pass = match self.partner.pass().await {
+                Ok(pass) => pass,
+                Err(why) => return self.without_pass(&why),
+            };
+            // The last moment at which a stop costs nothing.
+            if self.stopping.is_cancelled() {
+                return Ending::unsent(Outcome::Defer(Duration::ZERO), "stopping");
+            }
+            let attempt_id = match self.open(claimed, &prepared).await {
+                Ok(attempt_id) => attempt_id,
+                Err(ending) => return ending,
+            };
+            let (seen, class) = self.create(&pass, &prepared, fresh_pass).await;
+            if class != Class::NotProcessed(NotProcessed::PassSpent) {
+                return self.judge(claimed, &pass, attempt_id, class, seen).await;
+            }
+            // A refused pass proves that nothing was made: one more request, with an attempt of its own.
+            self.partner.forget(&pass).await;
+            fresh_pass = true;
+            if !self.ledger.close(attempt_id, &evidence(class, &seen)).await {
+                return Ending::unsent(Outcome::Defer(SOON), "database_unavailable");
+            }
+        }
+    }
+
+    async fn prepare(&self, claimed: &Claimed) -> Result<Prepared, Ending> {
+        let version = claimed.taxonomy_version.as_deref();
+        let found = self.taxonomies.category(&self.ledger.pool, version, &claimed.route).await;
+        let told = found.map_err(|error| {
+            let code = error.code();
+            let outcome = if error.concerns_all() {
+                Outcome::Defer(SOON)
+            } else {
+                Outcome::Retry(self.sending.backoff.after(charged(claimed), rand::random()))
+            };
+            let chain = format!("{:#}", anyhow::Error::from(error));
+            tracing::error!(
+                report.id = %claimed.report_id,
+                error.code = code,
+                error = chain,
+                "a report cannot be put together"
+            );
+            Ending::unsent(outcome, code)
+        })?;
+        let note = match (claimed.note.as_deref(), told.option_note.as_deref()) {
+            (Some(note), Some(option)) => Some(format!("{note}\n{option}")),
+            (note, option) => note.or(option).map(str::to_owned),
+        };
+        Ok(self.partner.prepare(&Incident {
+            external_code: claimed.reference.clone(),
+            category: told.category,
+            latitude: claimed.latitude,
+            longitude: claimed.longitude,
+            address: claimed.address.clone(),
+            note,
+            reported_at: claimed.received_at,
+            photo: claimed.photo.clone(),
+        }))
+    }
+
+    /// Commits "about to send". Without that, nothing leaves.
+    async fn open(&self, claimed: &Claimed, prepared: &Prepared) -> Result<Uuid, Ending> {
+        let trace_id = runtime::trace::current_id();
+        let attempt = NewAttempt {
+            id: Uuid::now_v7(),
+            endpoint: &prepared.endpoint,
+            body_sha256: &prepared.body_sha256,
+            trace_id: trace_id.as_deref(),
+        };
+        let needed = self.sending.send_timeout;
+        match outbox::open_attempt(&self.ledger.pool, claimed, &attempt, needed).await {
+            Ok(true) => Ok(attempt.id),
+            Ok(false) => Err(Ending::unsent(Outcome::Defer(SOON), "lease_short")),
+            Err(error) => {
+                // It may have been committed all the same: closed as what it is, it sends nobody looking.
+                tracing::warn!(report.id = %claimed.report_id, %error, "an attempt was not opened");
+                let evidence = Evidence {
+                    outcome: Class::NotSent.name().to_owned(),
+                    http_status: None,
+                    partner_id: None,
+                    seen: "the database did not confirm the attempt, nothing was sent".to_owned(),
+                };
+                Err(Ending {
+                    attempt: Some((attempt.id, evidence)),
+                    outcome: Outcome::Defer(SOON),
+                    reason: "database_unavailable".to_owned(),
+                })
+            }
+        }
+    }
+
+    async fn create(&self, pass: &Pass, prepared: &Prepared, fresh_pass: bool) -> (Seen, Class) {
+        let started = Instant::now();
+        let span = tracing::info_span!("POST incidents", otel.kind = "client");
+        let seen = self.partner.create(pass, prepared).instrument(span).await;
+        let rules = Rules { fresh_pass, not_processed: &self.sending.not_processed };
+        let class = classify(&seen.proof, rules);
+        self.ledger.metrics.request(class, started.elapsed());
+        (seen, class)
+    }
+
+    async fn judge(
+        &self,
+        claimed: &Claimed,
+        pass: &Pass,
+        attempt_id: Uuid,
+        class: Class,
+        seen: Seen,
+    ) -> Ending {
+        let answer = match &seen.proof {
+            Proof::Answer(answer) => Some(answer),
+            Proof::Unbuilt | Proof::NoConnection | Proof::NoAnswer => None,
+        };
+        let recorded = self.record(signal(class, answer));
+        let now = Circumstances {
+            attempts: charged(claimed),
+            backoff: self.sending.backoff,
+            jitter: rand::random(),
+            outage: recorded.outage,
+            hold: recorded.hold,
+        };
+        let mut outcome = outcome(class, answer, claimed.photo.is_some(), now);
+        let mut evidence = evidence(class, &seen);
+        if let Outcome::Sent { partner_id: partner_id @ None } = &mut outcome {
+            *partner_id = self.look_up(pass, &claimed.reference).await;
+            evidence.partner_id.clone_from(partner_id);
+        }
+        let reason = format!("{}: {}", class.name(), seen.detail);
+        Ending { attempt: Some((attempt_id, evidence)), outcome, reason }
+    }
+
+    /// The id of a record that exists. Not finding it changes nothing.
+    async fn look_up(&self, pass: &Pass, external_code: &str) -> Option<String> {
+        if !self.searchable {
+            return None;
+        }
+        match self.partner.find(pass, external_code).await {
+            Found::Record(id) => id,
+            Found::Absent | Found::Unclear(_) => None,
+        }
+    }
+
+    fn without_pass(&self, why: &NoPass) -> Ending {
+        let recorded = self.record(login_signal(why));
+        let reason = match why {
+            NoPass::Refused(status) => format!("login_refused: http {status}"),
+            NoPass::Throttled(_) => "login_throttled".to_owned(),
+            NoPass::Unavailable(seen) => format!("login_unavailable: {seen}"),
+        };
+        Ending::unsent(Outcome::Defer(recorded.hold), &reason)
+    }
+}
+
+/// Attempts charged, from 1.
+fn charged(claimed: &Claimed) -> u32 {
+    u32::try_from(claimed.attempts).unwrap_or(1).max(1)
+}
+
+fn evidence(class: Class, seen: &Seen) -> Evidence {
+    let answer = match &seen.proof {
+        Proof::Answer(answer) => Some(answer),
+        Proof::Unbuilt | Proof::NoConnection | Proof::NoAnswer => None,
+    };
+    Evidence {
+        outcome: class.name().to_owned(),
+        http_status: answer.map(|answer| i32::from(answer.status)),
+        partner_id: answer.and_then(|answer| answer.id.clone()),
+        seen: seen.detail.clone(),
+    }
+}

@@ -1,0 +1,141 @@
+//! The login: one at a time for everybody, kept until shortly before it ends, dropped when it is refused.
+//!
+//! Those who wait while somebody logs in share the result, a failure included. So nobody waits longer than one
+//! login takes, which the lease has room for.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::Client;
+use reqwest::header::HeaderValue;
+use secrecy::{ExposeSecret, SecretString};
+use serde::{Deserialize, Serialize};
+use tokio::sync::Mutex;
+use tokio::time::Instant;
+
+use crate::answer;
+use crate::config::PartnerConfig;
+use crate::contractor::send;
+use crate::partner::{NoPass, Pass, Proof};
+
+/// How long before its end a token is replaced, at most; never more than a fifth of its life.
+const MARGIN: Duration = Duration::from_secs(60);
+/// For a platform that does not say how long its tokens live. One that ends sooner is refused and replaced.
+const DEFAULT_LIFE_SECONDS: u64 = 300;
+
+/// A session with the platform.
+pub(crate) struct Session {
+    client: Client,
+    endpoint: String,
+    user: String,
+    password: SecretString,
+    timeout: Duration,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    current: Option<Current>,
+    failed: Option<(Instant, NoPass)>,
+}
+
+struct Current {
+    pass: Pass,
+    renew_at: Instant,
+}
+
+#[derive(Serialize)]
+struct Request<'a> {
+    user: &'a str,
+    password: &'a str,
+}
+
+#[derive(Deserialize)]
+struct Reply {
+    token: String,
+    expires_in: Option<u64>,
+}
+
+impl Session {
+    pub(crate) fn new(client: Client, endpoint: String, partner: &PartnerConfig, timeout: Duration) -> Self {
+        Self {
+            client,
+            endpoint,
+            user: partner.user.clone(),
+            password: partner.password.clone(),
+            timeout,
+            state: Mutex::default(),
+        }
+    }
+
+    /// The token at hand, or a new one.
+    pub(crate) async fn pass(&self) -> Result<Pass, NoPass> {
+        let asked_at = Instant::now();
+        let mut state = self.state.lock().await;
+        if let Some(current) = state.current.as_ref().filter(|current| asked_at < current.renew_at) {
+            return Ok(current.pass.clone());
+        }
+        if let Some((_, why)) = state.failed.as_ref().filter(|(failed_at, _)| *failed_at >= asked_at) {
+            return Err(why.clone());
+        }
+        self.log_in(&mut state).await
+    }
+
+    /// A new token, whatever is at hand.
+    pub(crate) async fn renew(&self) -> Result<(), NoPass> {
+        let mut state = self.state.lock().await;
+        state.current = None;
+        self.log_in(&mut state).await.map(|_| ())
+    }
+
+    /// Drops this token, unless it has been replaced meanwhile.
+    pub(crate) async fn forget(&self, pass: &Pass) {
+        let mut state = self.state.lock().await;
+        if state.current.as_ref().is_some_and(|current| Arc::ptr_eq(&current.pass.0, &pass.0)) {
+            state.current = None;
+        }
+    }
+
+    async fn log_in(&self, state: &mut State) -> Result<Pass, NoPass> {
+        match self.ask().await {
+            Ok((pass, life)) => {
+                let renew_at = Instant::now() + life.saturating_sub(MARGIN.min(life / 5));
+                state.current = Some(Current { pass: pass.clone(), renew_at });
+                Ok(pass)
+            }
+            Err(why) => {
+                state.failed = Some((Instant::now(), why.clone()));
+                Err(why)
+            }
+        }
+    }
+
+    async fn ask(&self) -> Result<(Pass, Duration), NoPass> {
+        let body = Request { user: &self.user, password: self.password.expose_secret() };
+        let request = self.client.post(&self.endpoint).timeout(self.timeout).json(&body);
+        let response = send(request).await.map_err(|failure| match failure.proof {
+            Proof::Unbuilt => NoPass::Refused(0),
+            Proof::NoConnection | Proof::NoAnswer | Proof::Answer(_) => NoPass::Unavailable(failure.detail),
+        })?;
+        let status = response.status().as_u16();
+        match status {
+            200..=299 => {}
+            429 => return Err(NoPass::Throttled(answer::retry_after(response.headers()))),
+            408 | 425 => return Err(NoPass::Unavailable(format!("http {status}"))),
+            400..=499 => return Err(NoPass::Refused(status)),
+            0..=199 | 300..=399 | 500..=u16::MAX => {
+                return Err(NoPass::Unavailable(format!("http {status}")));
+            }
+        }
+        let unreadable = || NoPass::Unavailable(format!("http {status} without a usable token"));
+        let body = answer::body(response).await.ok_or_else(unreadable)?;
+        let reply: Reply = serde_json::from_slice(&body).map_err(|_| unreadable())?;
+        // It must fit into a header, or no request could be built with it.
+        let fits = HeaderValue::try_from(reply.token.as_str()).is_ok_and(|value| !value.is_empty());
+        if !fits {
+            return Err(unreadable());
+        }
+        let life = Duration::from_secs(reply.expires_in.unwrap_or(DEFAULT_LIFE_SECONDS));
+        Ok((Pass(reply.token.into()), life))
+    }
+}

@@ -1,0 +1,60 @@
+//! What one request or login says about the partner as a whole: told to the breaker, and to people when it opens.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::breaker::{Cause, Recorded, Signal};
+use crate::classify::{Class, NotProcessed};
+use crate::partner::{Answer, NoPass};
+use crate::push::Pusher;
+
+/// The pause of a throttle that names none.
+const DEFAULT_PAUSE: Duration = Duration::from_secs(30);
+
+impl Pusher {
+    /// Tells the breaker, and people when it opens.
+    pub(crate) fn record(&self, signal: Signal) -> Recorded {
+        let recorded = self.breaker.record(signal, Instant::now(), rand::random());
+        self.ledger.metrics.breaker_open.set(i64::from(self.breaker.is_open()));
+        let hold_ms = recorded.hold.as_millis();
+        match recorded.opened {
+            None => {}
+            Some(Cause::Misconfigured) => tracing::error!(
+                hold_ms,
+                "the partner refuses our login, our path or our rights: nothing is sent until somebody acts"
+            ),
+            Some(Cause::Unreachable) => {
+                tracing::warn!(hold_ms, "the partner cannot be reached: reports wait")
+            }
+            Some(Cause::Uncertain) => {
+                tracing::error!(hold_ms, "the partner leaves reports in doubt: the others wait");
+            }
+            Some(Cause::Throttled) => tracing::warn!(hold_ms, "the partner asked for a pause"),
+        }
+        recorded
+    }
+}
+
+/// What a create says about the partner. A refusal of this one report says that it works.
+pub(crate) fn signal(class: Class, answer: Option<&Answer>) -> Signal {
+    match class {
+        Class::Accepted | Class::AcceptedNoId | Class::AlreadyThere | Class::Rejected => Signal::Answered,
+        Class::NotProcessed(NotProcessed::PassSpent) => Signal::Answered,
+        Class::NotProcessed(NotProcessed::Throttled) => {
+            Signal::Throttled(answer.and_then(|answer| answer.retry_after).unwrap_or(DEFAULT_PAUSE))
+        }
+        Class::NotSent | Class::NotProcessed(NotProcessed::Documented) => Signal::Failed(Cause::Unreachable),
+        Class::Misconfigured => Signal::Failed(Cause::Misconfigured),
+        Class::Ambiguous => Signal::Failed(Cause::Uncertain),
+    }
+}
+
+/// What a failed login says about the partner.
+pub(crate) fn login_signal(why: &NoPass) -> Signal {
+    match why {
+        NoPass::Refused(_) => Signal::Failed(Cause::Misconfigured),
+        NoPass::Throttled(pause) => Signal::Throttled(pause.unwrap_or(DEFAULT_PAUSE)),
+        NoPass::Unavailable(_) => Signal::Failed(Cause::Unreachable),
+    }
+}

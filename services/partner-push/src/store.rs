@@ -1,0 +1,171 @@
+//! What the service reads and writes besides the outbox itself, whose SQL is in `bus`.
+
+use std::time::Duration;
+
+use bus::outbox::{self, Evidence, Outcome};
+use serde_json::Value;
+use sqlx::{PgConnection, PgPool};
+use uuid::Uuid;
+
+/// How a push ended, ready to be written.
+#[derive(Debug, Clone)]
+pub(crate) struct Settlement {
+    pub(crate) report_id: Uuid,
+    pub(crate) epoch: i64,
+    /// The attempt that ended with it, if a request left.
+    pub(crate) attempt: Option<(Uuid, Evidence)>,
+    pub(crate) outcome: Outcome,
+    /// Why it was not sent, for the report's row.
+    pub(crate) error: Option<String>,
+    pub(crate) trace_id: Option<String>,
+    /// Of the timeline's step, without personal data.
+    pub(crate) detail: Value,
+}
+
+/// The timeline's word for an outcome.
+const fn step(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Sent { .. } => "pushed",
+        Outcome::Retry(_) => "push_retry",
+        Outcome::Defer(_) => DEFERRED,
+        Outcome::Review => "push_review",
+        Outcome::Dead => "push_dead",
+    }
+}
+
+const DEFERRED: &str = "push_deferred";
+/// The timeline's word for a search that found nothing.
+const ABSENT: &str = "push_absent";
+/// The timeline's word for a report that goes out again because it was proven absent.
+const AGAIN: &str = "push_again";
+
+/// Settles the report, closes the attempt and writes the step, in the order in which everybody locks. False: the
+/// report is in other hands; then only the evidence is written, which is true whoever holds it.
+pub(crate) async fn settle(tx: &mut PgConnection, end: &Settlement) -> Result<bool, bus::Error> {
+    let settled = outbox::settle(tx, end.report_id, end.epoch, &end.outcome, end.error.as_deref()).await;
+    let ours = match settled {
+        Ok(()) => true,
+        Err(bus::Error::Fenced) => false,
+        Err(error @ bus::Error::Database(_)) => return Err(error),
+    };
+    if let Some((attempt_id, evidence)) = &end.attempt {
+        outbox::close_attempt(tx, *attempt_id, evidence).await?;
+    }
+    if ours {
+        let word = step(&end.outcome);
+        let once_in_a_row = word == DEFERRED;
+        insert_step(tx, end.report_id, word, end.trace_id.as_deref(), &end.detail, once_in_a_row).await?;
+    }
+    Ok(ours)
+}
+
+async fn insert_step(
+    tx: &mut PgConnection,
+    report_id: Uuid,
+    step: &str,
+    trace_id: Option<&str>,
+    detail: &Value,
+    once_in_a_row: bool,
+) -> Result<(), sqlx::Error> {
+    sqlx::query_file!("src/store/insert_step.sql", report_id, step, trace_id, detail, once_in_a_row)
+        .execute(tx)
+        .await?;
+    Ok(())
+}
+
+/// The compiled taxonomy of a version, from any language's release of it.
+pub(crate) async fn compiled_taxonomy(pool: &PgPool, version: &str) -> Result<Option<Value>, sqlx::Error> {
+    sqlx::query_scalar!("select compiled from flow.release where version = $1 limit 1", version)
+        .fetch_optional(pool)
+        .await
+}
+
+/// How the outbox of a channel stands.
+#[derive(Debug)]
+pub(crate) struct Depth {
+    /// Received and not handed over yet.
+    pub(crate) pending: i64,
+    /// Of these, due now.
+    pub(crate) ready: i64,
+    /// Age of the oldest pending report.
+    pub(crate) oldest_seconds: f64,
+}
+
+pub(crate) async fn depth(pool: &PgPool, channel: &str) -> Result<Depth, sqlx::Error> {
+    sqlx::query_file_as!(Depth, "src/store/measure_outbox.sql", channel).fetch_one(pool).await
+}
+
+/// A report in review whose last request may or may not have made a record.
+#[derive(Debug, Clone)]
+pub(crate) struct Doubtful {
+    pub(crate) report_id: Uuid,
+    pub(crate) epoch: i64,
+    pub(crate) reference: String,
+    pub(crate) attempt_id: Uuid,
+    /// Searches since then that found nothing.
+    pub(crate) absences: i64,
+}
+
+/// Doubtful reports that are due for a search: `first` after the request, again `second` after a search that found
+/// nothing.
+pub(crate) async fn doubtful(
+    pool: &PgPool,
+    channel: &str,
+    first: Duration,
+    second: Duration,
+) -> Result<Vec<Doubtful>, sqlx::Error> {
+    sqlx::query_file_as!(
+        Doubtful,
+        "src/store/find_doubtful.sql",
+        channel,
+        first.as_secs_f64(),
+        second.as_secs_f64(),
+        ABSENT
+    )
+    .fetch_all(pool)
+    .await
+}
+
+/// A search that found nothing, ready to be written.
+#[derive(Debug, Clone)]
+pub(crate) struct Absence {
+    pub(crate) report: Doubtful,
+    /// So many of these make a proof.
+    pub(crate) proof: i64,
+    pub(crate) trace_id: Option<String>,
+}
+
+/// Notes a search that found nothing; the last one needed sends the report out again. True: it did. Counted under
+/// the report's lock, so that two replicas that search at the same time count as one.
+pub(crate) async fn note_absence(tx: &mut PgConnection, absence: &Absence) -> Result<bool, bus::Error> {
+    let Absence { report, proof, trace_id } = absence;
+    let attempt = report.attempt_id.to_string();
+    let locked = sqlx::query_file_scalar!("src/store/lock_review.sql", report.report_id, report.epoch)
+        .fetch_optional(&mut *tx)
+        .await?;
+    if locked.is_none() {
+        return Ok(false);
+    }
+    let known = sqlx::query_file_scalar!("src/store/count_absences.sql", report.report_id, ABSENT, attempt)
+        .fetch_one(&mut *tx)
+        .await?;
+    if known != report.absences {
+        return Ok(false);
+    }
+    let detail = serde_json::json!({ "attempt_id": attempt });
+    let trace_id = trace_id.as_deref();
+    insert_step(tx, report.report_id, ABSENT, trace_id, &detail, false).await?;
+    if known + 1 < *proof {
+        return Ok(false);
+    }
+    sqlx::query_file!("src/store/send_again.sql", report.report_id, report.epoch).execute(&mut *tx).await?;
+    let evidence = Evidence {
+        outcome: "absent".to_owned(),
+        http_status: None,
+        partner_id: None,
+        seen: "searched for and not found".to_owned(),
+    };
+    outbox::close_attempt(tx, report.attempt_id, &evidence).await?;
+    insert_step(tx, report.report_id, AGAIN, trace_id, &detail, false).await?;
+    Ok(true)
+}

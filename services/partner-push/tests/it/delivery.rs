@@ -1,0 +1,222 @@
+//! What reaches the contractor, and what becomes of a report by the answer.
+
+use serde_json::json;
+use testkit::{database, eventually};
+
+use crate::platform::{Platform, Reply};
+use crate::scene::{NewReport, Service, attempts, meddle, push, steps, until, until_it};
+
+#[tokio::test]
+async fn every_report_is_posted_exactly_once() {
+    let (database, platform) = (database().await, Platform::start().await);
+    let mut ids = Vec::new();
+    for number in 1..=9 {
+        ids.push(NewReport::default().insert(&database, number).await);
+    }
+    let service = Service::with(&database, &platform, &[]).await;
+    for id in ids {
+        let sent = until(&database, id, "sent").await;
+        assert_eq!((sent.push_attempts, sent.push_error), (1, None));
+        assert!(sent.partner_id.unwrap().starts_with("INC-"));
+        assert_eq!(attempts(&database, id).await, ["accepted"]);
+        assert_eq!(steps(&database, id).await, ["pushed"]);
+    }
+    service.stop().await;
+    let expected: Vec<String> = (1..=9).map(|number| format!("REF-2026-{number:05}")).collect();
+    assert_eq!(platform.codes(), expected);
+    assert_eq!((platform.creates(), platform.logins()), (9, 1));
+    assert_eq!(database.count("select count(*) from report.report where push_owner is not null").await, 0);
+}
+
+#[tokio::test]
+async fn the_contractor_gets_the_agreed_body() {
+    let (database, platform) = (database().await, Platform::start().await);
+    let full = NewReport::default().insert(&database, 1).await;
+    let bare = NewReport { route: "street/graffiti", note: None, ..NewReport::default() };
+    let bare = bare.insert(&database, 2).await;
+    meddle(&database, bare, "update report.report set address = null where id = $1").await;
+    let service = Service::with(&database, &platform, &["--partner-parallel=1"]).await;
+    until(&database, full, "sent").await;
+    until(&database, bare, "sent").await;
+    service.stop().await;
+    let expected = json!({
+        "external_code": "REF-2026-00001",
+        "category": "CONTENEDOR_DESBORDADO",
+        "latitude": 42.8467,
+        "longitude": -2.6726,
+        "address": "Calle Pintorería 12",
+        "note": "junto al portal\nFracción: vidrio",
+        "reported_at": "2026-11-30T09:00:00.250Z",
+        "photo": { "content_type": "image/jpeg", "data": "/9j/IGEgcGljdHVyZQ==" },
+        "id": "INC-1",
+    });
+    let records = platform.records();
+    assert_eq!(records[0], expected);
+    assert_eq!((&records[1]["note"], &records[1]["address"]), (&json!(""), &json!("")));
+}
+
+#[tokio::test]
+async fn a_report_is_mapped_by_the_taxonomy_it_was_made_from() {
+    let (database, platform) = (database().await, Platform::start().await);
+    let compiled = json!({
+        "format": 1, "version": "older", "languages": ["es"],
+        "leaves": [{
+            "route": "street/snow", "kind": "report", "labels": {},
+            "partner": { "category": "NIEVE", "option_note": null },
+        }],
+    });
+    sqlx::query(
+        "insert into flow.release (id, channel, language, version, content_hash, provider_flow_id, first_screen, state,
+           compiled)
+         values (gen_random_uuid(), 'whatsapp', 'es', 'older', 'hash', '1', 'FIRST', 'deprecated', $1)",
+    )
+    .bind(compiled)
+    .execute(&database.pool)
+    .await
+    .unwrap();
+    let old = NewReport { route: "street/snow", taxonomy_version: Some("older"), ..NewReport::default() };
+    let old = old.insert(&database, 1).await;
+    let unknown = NewReport { taxonomy_version: Some("never released"), ..NewReport::default() };
+    let unknown = unknown.insert(&database, 2).await;
+    let service = Service::with(&database, &platform, &[]).await;
+    until(&database, old, "sent").await;
+    // A fault of the report's own is charged to it, and ends.
+    let dead = until(&database, unknown, "dead").await;
+    service.stop().await;
+    assert_eq!(platform.records()[0]["category"], "NIEVE");
+    assert_eq!((dead.push_attempts, dead.push_error.as_deref()), (6, Some("attempts_exhausted")));
+    assert_eq!(platform.creates(), 1);
+    assert_eq!(steps(&database, unknown).await[0], "push_retry");
+}
+
+#[tokio::test]
+async fn a_spent_token_costs_one_login_and_one_more_request() {
+    let (database, platform) = (database().await, Platform::start().await);
+    platform.answer(&[Reply::Refuse(401)]);
+    let id = NewReport::default().insert(&database, 1).await;
+    let service = Service::with(&database, &platform, &[]).await;
+    assert_eq!(until(&database, id, "sent").await.push_attempts, 1);
+    service.stop().await;
+    assert_eq!(attempts(&database, id).await, ["not_processed", "accepted"]);
+    assert_eq!((platform.logins(), platform.codes().len()), (2, 1));
+}
+
+#[tokio::test]
+async fn a_report_that_is_refused_for_good_is_dead_and_says_why() {
+    let (database, platform) = (database().await, Platform::start().await);
+    platform.answer(&[Reply::Refuse(422)]);
+    let id = NewReport::default().insert(&database, 1).await;
+    let service = Service::with(&database, &platform, &[]).await;
+    let dead = until(&database, id, "dead").await;
+    service.stop().await;
+    assert_eq!(dead.push_error.as_deref(), Some("rejected: http 422"));
+    assert_eq!(
+        (attempts(&database, id).await, steps(&database, id).await),
+        (vec!["rejected".to_owned()], vec!["push_dead".to_owned()])
+    );
+    assert_eq!(platform.creates(), 1);
+}
+
+#[tokio::test]
+async fn a_photo_that_is_too_large_is_for_a_person() {
+    let (database, platform) = (database().await, Platform::start().await);
+    platform.limit_photos(4);
+    let id = NewReport::default().insert(&database, 1).await;
+    let service = Service::with(&database, &platform, &[]).await;
+    assert_eq!(until(&database, id, "review").await.push_error.as_deref(), Some("rejected: http 413"));
+    service.stop().await;
+    assert_eq!(platform.creates(), 1);
+}
+
+#[tokio::test]
+async fn what_is_there_already_is_sent() {
+    let (database, platform) = (database().await, Platform::start().await);
+    platform.answer(&[Reply::Refuse(409)]);
+    let id = NewReport::default().insert(&database, 1).await;
+    let service = Service::with(&database, &platform, &[]).await;
+    assert_eq!(until(&database, id, "sent").await.partner_id, None);
+    service.stop().await;
+    assert_eq!(attempts(&database, id).await, ["already_there"]);
+}
+
+#[tokio::test]
+async fn a_documented_refusal_is_charged_and_tried_again() {
+    let (database, platform) = (database().await, Platform::start().await);
+    platform.answer(&[Reply::Refuse(503)]);
+    let id = NewReport::default().insert(&database, 1).await;
+    let service = Service::with(&database, &platform, &["--partner-not-processed=503"]).await;
+    assert_eq!(until(&database, id, "sent").await.push_attempts, 2);
+    service.stop().await;
+    assert_eq!(steps(&database, id).await, ["push_retry", "pushed"]);
+    assert_eq!(platform.codes().len(), 1);
+}
+
+#[tokio::test]
+async fn the_sixth_claim_gives_up_without_a_request() {
+    let (database, platform) = (database().await, Platform::start().await);
+    let id = NewReport::default().insert(&database, 1).await;
+    meddle(&database, id, "update report.report set push_attempts = 5 where id = $1").await;
+    let service = Service::with(&database, &platform, &[]).await;
+    let dead = until(&database, id, "dead").await;
+    service.stop().await;
+    assert_eq!(dead.push_error.as_deref(), Some("attempts_exhausted"));
+    assert_eq!(platform.creates(), 0);
+}
+
+#[tokio::test]
+async fn a_report_waits_for_its_photo_and_then_for_a_person() {
+    let (database, platform) = (database().await, Platform::start().await);
+    let waiting = NewReport { photo: false, ..NewReport::default() }.insert(&database, 1).await;
+    meddle(&database, waiting, "update report.report set received_at = now() where id = $1").await;
+    let overdue = NewReport { photo: false, ..NewReport::default() }.insert(&database, 2).await;
+    meddle(
+        &database,
+        overdue,
+        "update report.report set received_at = now() - interval '2 hours' where id = $1",
+    )
+    .await;
+    let service = Service::with(&database, &platform, &["--partner-photo-wait=3600000"]).await;
+    let asked = until(&database, overdue, "review").await;
+    assert_eq!(asked.push_error.as_deref(), Some("photo_missing"));
+    let untouched = push(&database, waiting).await;
+    assert_eq!((untouched.push_state.as_str(), untouched.push_epoch), ("pending", 0));
+    service.stop().await;
+    assert_eq!(platform.creates(), 0);
+}
+
+#[tokio::test]
+async fn with_the_gate_shut_nothing_is_touched() {
+    let (database, platform) = (database().await, Platform::start().await);
+    let id = NewReport::default().insert(&database, 1).await;
+    let service = Service::with(&database, &platform, &["--partner-enabled=false"]).await;
+    eventually("the outbox is measured", || async {
+        let mut text = String::new();
+        service
+            .shell
+            .metrics(|registry| prometheus_client::encoding::text::encode(&mut text, registry))
+            .unwrap();
+        text.contains("abisu_partner_push_outbox_ready 1").then_some(())
+    })
+    .await;
+    service.stop().await;
+    assert_eq!(push(&database, id).await.push_epoch, 0);
+    assert_eq!((platform.creates(), platform.logins()), (0, 0));
+}
+
+#[tokio::test]
+async fn a_stop_before_the_request_gives_the_attempt_back() {
+    let (database, platform) = (database().await, Platform::start().await);
+    platform.hold_logins();
+    let id = NewReport::default().insert(&database, 1).await;
+    let service = Service::with(&database, &platform, &[]).await;
+    until_it(&database, id, "claimed", |push| push.push_attempts == 1).await;
+    eventually("a login", || async { (platform.logins() == 1).then_some(()) }).await;
+    let stopping = service.shell.stopping();
+    let stopped = tokio::spawn(service.stop());
+    stopping.cancelled().await;
+    platform.release_logins();
+    stopped.await.unwrap();
+    let back = push(&database, id).await;
+    assert_eq!((back.push_state.as_str(), back.push_attempts), ("pending", 0));
+    assert_eq!(platform.creates(), 0);
+}

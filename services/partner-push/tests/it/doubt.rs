@@ -1,0 +1,140 @@
+//! What may have arrived is never sent again by itself.
+
+use testkit::{database, eventually};
+use uuid::Uuid;
+
+use crate::platform::{Platform, Reply};
+use crate::scene::{NewReport, Service, attempts, meddle, push, steps, until, until_it};
+
+#[tokio::test]
+async fn an_attempt_found_open_is_for_a_person() {
+    let (database, platform) = (database().await, Platform::start().await);
+    let id = NewReport::default().insert(&database, 1).await;
+    sqlx::query(
+        "insert into report.push_attempt (id, report_id, epoch, endpoint, external_code, body_sha256)
+         values ($1, $2, 1, 'http://platform', 'REF-2026-00001', '\\x00')",
+    )
+    .bind(Uuid::now_v7())
+    .bind(id)
+    .execute(&database.pool)
+    .await
+    .unwrap();
+    let service = Service::with(&database, &platform, &[]).await;
+    let review = until(&database, id, "review").await;
+    service.stop().await;
+    assert_eq!(review.push_error.as_deref(), Some("attempt_open"));
+    assert_eq!((attempts(&database, id).await, platform.creates()), (vec!["open".to_owned()], 0));
+}
+
+#[tokio::test]
+async fn an_answer_that_leaves_a_doubt_is_for_a_person() {
+    let (database, platform) = (database().await, Platform::start().await);
+    platform.answer(&[Reply::AcceptAndFail(500)]);
+    let id = NewReport::default().insert(&database, 1).await;
+    let service = Service::with(&database, &platform, &[]).await;
+    until(&database, id, "review").await;
+    service.stop().await;
+    assert_eq!(attempts(&database, id).await, ["ambiguous"]);
+    assert_eq!(steps(&database, id).await, ["push_review"]);
+    assert_eq!(platform.codes(), ["REF-2026-00001"]);
+}
+
+#[tokio::test]
+async fn without_a_lease_nothing_leaves() {
+    let (database, platform) = (database().await, Platform::start().await);
+    platform.hold_logins();
+    let lost = NewReport::default().insert(&database, 1).await;
+    let service = Service::with(&database, &platform, &["--partner-parallel=1"]).await;
+    eventually("a login", || async { (platform.logins() == 1).then_some(()) }).await;
+    meddle(
+        &database,
+        lost,
+        "update report.report
+         set push_epoch = push_epoch + 1, push_owner = gen_random_uuid(), push_visible_at = now() + interval '1 hour'
+         where id = $1",
+    )
+    .await;
+    platform.release_logins();
+    // The one slot takes the next report only when it is done with the first.
+    let next = NewReport::default().insert(&database, 2).await;
+    until(&database, next, "sent").await;
+    service.stop().await;
+    assert_eq!(platform.codes(), ["REF-2026-00002"]);
+    assert_eq!(platform.creates(), 1);
+    let untouched = push(&database, lost).await;
+    assert_eq!((untouched.push_state.as_str(), untouched.push_epoch), ("pending", 2));
+    assert!(attempts(&database, lost).await.is_empty());
+}
+
+#[tokio::test]
+async fn a_late_answer_resolves_the_review_of_another_worker() {
+    let (database, platform) = (database().await, Platform::start().await);
+    platform.answer(&[Reply::Hold]);
+    let id = NewReport::default().insert(&database, 1).await;
+    let slow = Service::with(&database, &platform, &[]).await;
+    eventually("a create", || async { (platform.creates() == 1).then_some(()) }).await;
+    // The lease ends too early, a second process takes the report and finds the attempt open.
+    meddle(&database, id, "update report.report set push_visible_at = now() where id = $1").await;
+    let other = Service::with(&database, &platform, &[]).await;
+    until(&database, id, "review").await;
+    platform.release();
+    let sent = until(&database, id, "sent").await;
+    slow.stop().await;
+    other.stop().await;
+    assert_eq!(sent.partner_id.as_deref(), Some("INC-1"));
+    assert_eq!(attempts(&database, id).await, ["accepted"]);
+    assert_eq!(steps(&database, id).await, ["push_review", "pushed"]);
+    assert_eq!(platform.creates(), 1);
+}
+
+/// A probe comes after 400 ms and again two seconds later.
+const SEARCHABLE: [&str; 4] = [
+    "--partner-search",
+    "--partner-probe-delay=400",
+    "--partner-send-timeout=350",
+    "--partner-connect-timeout=200",
+];
+
+#[tokio::test]
+async fn a_record_that_is_found_makes_the_report_sent() {
+    let (database, platform) = (database().await, Platform::start().await);
+    platform.answer(&[Reply::AcceptAndFail(502)]);
+    let id = NewReport::default().insert(&database, 1).await;
+    let service = Service::with(&database, &platform, &SEARCHABLE).await;
+    let sent = until(&database, id, "sent").await;
+    service.stop().await;
+    assert_eq!(sent.partner_id.as_deref(), Some("INC-1"));
+    assert_eq!(steps(&database, id).await, ["push_review", "pushed"]);
+    assert_eq!(platform.creates(), 1);
+}
+
+#[tokio::test]
+async fn a_report_that_is_proven_absent_goes_out_again() {
+    let (database, platform) = (database().await, Platform::start().await);
+    platform.answer(&[Reply::Refuse(502)]);
+    let id = NewReport::default().insert(&database, 1).await;
+    let service = Service::with(&database, &platform, &SEARCHABLE).await;
+    let sent = until(&database, id, "sent").await;
+    service.stop().await;
+    assert_eq!(sent.push_attempts, 2);
+    assert_eq!(attempts(&database, id).await, ["ambiguous", "accepted"]);
+    assert_eq!(
+        steps(&database, id).await,
+        ["push_review", "push_absent", "push_absent", "push_again", "pushed"]
+    );
+    assert_eq!(platform.codes(), ["REF-2026-00001"]);
+}
+
+#[tokio::test]
+async fn a_review_that_no_search_can_answer_is_left_alone() {
+    let (database, platform) = (database().await, Platform::start().await);
+    let missing = NewReport { photo: false, ..NewReport::default() }.insert(&database, 1).await;
+    platform.answer(&[Reply::Refuse(502)]);
+    let service =
+        Service::with(&database, &platform, &[&SEARCHABLE[..], &["--partner-photo-wait=0"]].concat()).await;
+    until(&database, missing, "review").await;
+    let doubtful = NewReport::default().insert(&database, 2).await;
+    until_it(&database, doubtful, "sent in the end", |push| push.push_state == "sent").await;
+    service.stop().await;
+    assert_eq!(push(&database, missing).await.push_error.as_deref(), Some("photo_missing"));
+}

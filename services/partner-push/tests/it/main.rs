@@ -1,0 +1,8 @@
+//! The whole service against a real database and a strict platform of the contractor.
+#![expect(clippy::unwrap_used, reason = "what a test cannot set up ends it")]
+
+mod delivery;
+mod doubt;
+mod outage;
+mod platform;
+mod scene;

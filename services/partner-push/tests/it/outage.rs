@@ -1,0 +1,115 @@
+//! A partner that fails for everybody costs no report anything.
+
+use std::net::SocketAddr;
+
+use testkit::{database, eventually};
+use tokio::net::TcpListener;
+
+use crate::platform::{Platform, Reply};
+use crate::scene::{NewReport, Service, attempts, push, steps, until, until_it};
+
+#[tokio::test]
+async fn an_outage_charges_nothing_and_the_backlog_drains_after_it() {
+    let database = database().await;
+    let address = free_address().await;
+    let mut ids = Vec::new();
+    for number in 1..=6 {
+        ids.push(NewReport::default().insert(&database, number).await);
+    }
+    let service = Service::start(&database, &format!("http://{address}"), &[]).await;
+    eventually("the breaker opens", || async {
+        let mut text = String::new();
+        service
+            .shell
+            .metrics(|registry| prometheus_client::encoding::text::encode(&mut text, registry))
+            .unwrap();
+        text.contains("abisu_partner_push_breaker_open 1").then_some(())
+    })
+    .await;
+    for &id in &ids {
+        // Four were claimed and came back; two were never touched, since the breaker tries by logins.
+        let waiting = until_it(&database, id, "back", |push| push.push_attempts == 0).await;
+        assert_eq!(waiting.push_state, "pending");
+    }
+    let platform = Platform::start_at(address).await;
+    for &id in &ids {
+        let sent = until(&database, id, "sent").await;
+        assert_eq!(sent.push_attempts, 1);
+        let steps = steps(&database, id).await;
+        assert!(matches!(&steps[..], [last] | [_, last] if last == "pushed"), "{steps:?}");
+    }
+    service.stop().await;
+    assert_eq!((platform.codes().len(), platform.creates()), (6, 6));
+}
+
+#[tokio::test]
+async fn a_failing_login_defers() {
+    for status in [500, 401, 429] {
+        let (database, platform) = (database().await, Platform::start().await);
+        platform.answer_logins(Some(status));
+        let id = NewReport::default().insert(&database, 1).await;
+        let service = Service::with(&database, &platform, &[]).await;
+        let waiting = until_it(&database, id, "deferred", |push| push.push_error.is_some()).await;
+        assert_eq!((waiting.push_state.as_str(), waiting.push_attempts), ("pending", 0), "{status}");
+        assert!(waiting.push_error.unwrap().starts_with("login_"));
+        service.stop().await;
+        assert_eq!(platform.creates(), 0);
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_right_or_path_holds_the_backlog_and_kills_nothing() {
+    let (database, platform) = (database().await, Platform::start().await);
+    platform.answer(&[Reply::Refuse(403), Reply::Refuse(404), Reply::Refuse(405)]);
+    let first = NewReport::default().insert(&database, 1).await;
+    let second = NewReport::default().insert(&database, 2).await;
+    let service = Service::with(&database, &platform, &["--partner-parallel=1"]).await;
+    for id in [first, second] {
+        assert_eq!(until(&database, id, "sent").await.push_attempts, 1);
+    }
+    service.stop().await;
+    // Three requests were refused, each one alone, before somebody put it right.
+    assert_eq!((platform.codes().len(), platform.creates()), (2, 5));
+    let refused = [attempts(&database, first).await, attempts(&database, second).await].concat();
+    assert_eq!(refused.iter().filter(|outcome| *outcome == "misconfigured").count(), 3);
+}
+
+#[tokio::test]
+async fn a_throttle_is_waited_out() {
+    let (database, platform) = (database().await, Platform::start().await);
+    platform.answer(&[Reply::Throttle("1")]);
+    let id = NewReport::default().insert(&database, 1).await;
+    let service = Service::with(&database, &platform, &[]).await;
+    let waiting = until_it(&database, id, "deferred", |push| push.push_error.is_some()).await;
+    assert_eq!((waiting.push_state.as_str(), waiting.push_attempts), ("pending", 0));
+    assert_eq!(until(&database, id, "sent").await.push_attempts, 1);
+    service.stop().await;
+    assert_eq!(steps(&database, id).await, ["push_deferred", "pushed"]);
+}
+
+#[tokio::test]
+async fn doubt_in_a_row_holds_the_rest_back() {
+    let (database, platform) = (database().await, Platform::start().await);
+    platform.answer(&[Reply::Refuse(500); 3]);
+    let mut ids = Vec::new();
+    for number in 1..=5 {
+        ids.push(NewReport::default().insert(&database, number).await);
+    }
+    let service = Service::with(&database, &platform, &["--partner-parallel=1"]).await;
+    for &id in &ids {
+        until_it(&database, id, "settled", |push| push.push_state != "pending").await;
+    }
+    service.stop().await;
+    let mut states = Vec::new();
+    for &id in &ids {
+        states.push(push(&database, id).await.push_state);
+    }
+    states.sort();
+    assert_eq!(states, ["review", "review", "review", "sent", "sent"]);
+    assert_eq!(platform.creates(), 5);
+}
+
+/// An address that nobody listens on.
+async fn free_address() -> SocketAddr {
+    TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap()
+}

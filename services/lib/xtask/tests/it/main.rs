@@ -1,0 +1,9 @@
+//! The whole system as processes, over its real protocols: what must hold from the citizen's phone to the contractor's
+//! platform, also when parts of it die.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on stops where it stands")]
+
+mod crash;
+mod outage;
+mod refuse;
+mod report;
+mod town;

@@ -77,6 +77,12 @@ impl TryFrom<Args> for Config {
         if workers == 0 || events_per_chat == 0 {
             return Err(ConfigError::invalid("ABISU_WORKERS", "at least 1, as ABISU_EVENTS_PER_CHAT"));
         }
+        if poll.is_zero() {
+            return Err(ConfigError::invalid(
+                "ABISU_POLL_MS",
+                "at least 1, or the database would never rest",
+            ));
+        }
         if send_timeout >= lease {
             return Err(ConfigError::invalid(
                 "ABISU_SEND_TIMEOUT_MS",

@@ -2,8 +2,9 @@
 //!
 //! Three loops on one database, each in a file that reads from claim to settle:
 //!
-//! * [`worker`] claims chats and gives each to [`chat`], which asks the pure `dialogue` what to do and commits the new
-//!   session, the report's changes, the replies and the settling of the events in one transaction ([`store`]);
+//! * [`worker`] claims chats and gives each to [`chat`], which asks the pure `dialogue` what to do (`plan`, `decide`)
+//!   and commits the new session, the report's changes, the replies and the settling of the events in one transaction
+//!   (`write`);
 //! * [`sender`] claims the outgoing mailboxes and posts replies, in order per chat, over the channel;
 //! * [`photos`] fetches what the form only named.
 //!
@@ -12,15 +13,20 @@
 pub mod args;
 pub mod chat;
 pub mod config;
+mod decide;
 pub mod forms;
 pub mod image;
 pub mod lookup;
 pub mod metrics;
+mod patience;
 pub mod photos;
+mod plan;
+mod said;
 pub mod sender;
 pub mod store;
 pub mod translate;
 pub mod worker;
+mod write;
 
 use std::sync::Arc;
 
@@ -79,13 +85,17 @@ pub async fn run(config: Config, shell: Shell) -> anyhow::Result<()> {
 /// Starts the loops with the given collaborators.
 ///
 /// # Errors
-/// The database URL or the built-in taxonomy cannot be used.
+/// The database URL, the texts or the built-in taxonomy cannot be used.
 pub fn start(
     config: Config,
     shell: &Shell,
     geocoder: Box<dyn Geocoder>,
     channel: Box<dyn Channel>,
 ) -> anyhow::Result<()> {
+    if let Err(problems) = dialogue::texts::check() {
+        let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        anyhow::bail!("the texts are not valid: {}", problems.join("; "));
+    }
     let pool = shell.database(&config.database)?;
     let context = Arc::new(Context {
         forms: Forms::builtin()?,

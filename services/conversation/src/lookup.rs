@@ -7,7 +7,7 @@ use proto::geocode::v1 as wire;
 use proto::geocode::v1::geocode_client::GeocodeClient;
 use proto::geocode::v1::resolve_response::Verdict as WireVerdict;
 use tonic::transport::{Channel, Endpoint};
-use tonic::{Code, Request, Status};
+use tonic::{Code, Request, Response, Status};
 
 /// A future of a collaborator.
 pub type Pending<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -66,6 +66,18 @@ impl GrpcGeocoder {
         }
         request
     }
+
+    /// Waits for an answer no longer than it may take: the deadline of the request binds the service only.
+    async fn answer<T>(
+        &self,
+        call: impl Future<Output = Result<Response<T>, Status>>,
+    ) -> Result<T, LookupError> {
+        match tokio::time::timeout(self.timeout, call).await {
+            Ok(Ok(answer)) => Ok(answer.into_inner()),
+            Ok(Err(status)) => Err(classify(&status)),
+            Err(_) => Err(LookupError::Unavailable("no answer in time")),
+        }
+    }
 }
 
 impl Geocoder for GrpcGeocoder {
@@ -73,8 +85,8 @@ impl Geocoder for GrpcGeocoder {
         Box::pin(async move {
             let request =
                 self.request(wire::CoversRequest { latitude: point.latitude, longitude: point.longitude });
-            let answer =
-                self.client.clone().covers(request).await.map_err(|status| classify(&status))?.into_inner();
+            let mut client = self.client.clone();
+            let answer = self.answer(client.covers(request)).await?;
             Ok(if answer.inside {
                 Coverage::Inside { area_id: answer.area_id, area_version: answer.area_version }
             } else {
@@ -90,8 +102,8 @@ impl Geocoder for GrpcGeocoder {
                 longitude: point.longitude,
                 language: language.as_str().to_owned(),
             });
-            let answer = self.client.clone().reverse(request).await.map_err(|status| classify(&status))?;
-            Ok(answer.into_inner().address)
+            let mut client = self.client.clone();
+            Ok(self.answer(client.reverse(request)).await?.address)
         })
     }
 
@@ -106,9 +118,11 @@ impl Geocoder for GrpcGeocoder {
                 text: text.to_owned(),
                 language: language.as_str().to_owned(),
                 street: street.map(str::to_owned),
+                bias: None,
             });
-            let answer = self.client.clone().resolve(request).await.map_err(|status| classify(&status))?;
-            verdict(answer.into_inner()).ok_or(LookupError::Refused("an answer without a verdict"))
+            let mut client = self.client.clone();
+            verdict(self.answer(client.resolve(request)).await?)
+                .ok_or(LookupError::Refused("an answer without a verdict"))
         })
     }
 }

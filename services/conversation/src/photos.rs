@@ -2,6 +2,7 @@
 //!
 //! The citizen has the reference by then; nothing here delays a conversation.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,15 +12,16 @@ use channel::digest::{is_sha256_of, sha256};
 use channel::meta::MediaClass;
 use channel::outgoing::Media;
 use chrono::Utc;
+use futures::FutureExt;
 use runtime::{trace, with_tx};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-use crate::chat::chain;
-use crate::{Context, image, store};
+use crate::patience::patiently;
+use crate::{Context, image, said, store};
 
-/// Photos fetched one after the other on one claim.
+/// Photos fetched side by side on one claim.
 const AT_ONCE: i64 = 4;
 
 /// Runs until `stopping`.
@@ -34,7 +36,8 @@ pub async fn run(context: Arc<Context>, stopping: CancellationToken) -> anyhow::
         {
             Ok(claimed) => claimed,
             Err(error) => {
-                tracing::warn!(error = %chain(&error), "photos cannot be claimed: {}", chain(&error));
+                let said = said::queue(&error);
+                tracing::warn!(error = %said, "photos cannot be claimed: {said}");
                 Vec::new()
             }
         };
@@ -51,15 +54,36 @@ pub async fn run(context: Arc<Context>, stopping: CancellationToken) -> anyhow::
             } else {
                 trace::add_link(&span, claimed.trace_context.as_deref());
             }
-            fetch(&context, claimed).instrument(span)
+            work(&context, claimed, &stopping).instrument(span)
         });
         futures::future::join_all(fetches).await;
     }
     Ok(())
 }
 
-async fn fetch(context: &Context, claimed: &Claimed) {
-    let ended = match context.channel.fetch_media(&claimed.media_id).await {
+/// Works one loan to its end. Files come from outside and are taken apart here, so a panic is an outcome too.
+async fn work(context: &Context, claimed: &Claimed, stopping: &CancellationToken) {
+    let ended = match AssertUnwindSafe(fetch(context, claimed, stopping)).catch_unwind().await {
+        Ok(ended) => ended,
+        Err(_) => try_again(context, claimed, "panic").await,
+    };
+    match ended {
+        Ok(()) => {}
+        Err(bus::Error::Fenced) => tracing::warn!("the loan of a photo was over; nothing was written"),
+        Err(bus::Error::Database(error)) => {
+            let said = said::database(&error);
+            tracing::warn!(error = %said, "a photo is left to its lease: {said}");
+        }
+    }
+}
+
+async fn fetch(context: &Context, claimed: &Claimed, stopping: &CancellationToken) -> Result<(), bus::Error> {
+    let fetched = tokio::select! {
+        fetched = context.channel.fetch_media(&claimed.media_id) => fetched,
+        // A download may outlast the drain and has no effect before it is kept.
+        () = stopping.cancelled() => return photo::retry(&context.pool, claimed, Duration::ZERO, "stopped").await,
+    };
+    match fetched {
         Ok(media)
             if claimed.sha256.as_deref().is_none_or(|promised| is_sha256_of(promised, &media.bytes)) =>
         {
@@ -74,11 +98,6 @@ async fn fetch(context: &Context, claimed: &Claimed) {
                 MediaClass::Gone => give_up(context, claimed, &error.to_string()).await,
             }
         }
-    };
-    match ended {
-        Ok(()) => {}
-        Err(bus::Error::Fenced) => tracing::warn!("the lease on a photo was lost; nothing was written"),
-        Err(error) => tracing::warn!(error = %chain(&error), "a photo is left to its lease"),
     }
 }
 
@@ -86,13 +105,16 @@ async fn keep(context: &Context, claimed: &Claimed, media: Media) -> Result<(), 
     let clean = image::strip(media.bytes, &media.content_type);
     let detail =
         json!({"content_type": clean.content_type, "bytes": clean.bytes.len(), "stripped": clean.stripped});
-    let input = (claimed.clone(), clean, detail, trace::current_id());
-    with_tx(&context.pool, input, |tx, (claimed, clean, detail, trace_id)| {
-        Box::pin(async move {
-            photo::store(tx, claimed, &sha256(&clean.bytes), &clean.content_type, &clean.bytes).await?;
-            store::add_step(tx, claimed.report_id, "photo_stored", trace_id.as_deref(), detail.clone())
-                .await?;
-            Ok::<_, bus::Error>(())
+    let input = Arc::new((claimed.clone(), clean, detail, trace::current_id()));
+    patiently(|| {
+        with_tx(&context.pool, Arc::clone(&input), |tx, input| {
+            Box::pin(async move {
+                let (claimed, clean, detail, trace_id) = &**input;
+                photo::store(tx, claimed, &sha256(&clean.bytes), &clean.content_type, &clean.bytes).await?;
+                store::add_step(tx, claimed.report_id, "photo_stored", trace_id.as_deref(), detail.clone())
+                    .await?;
+                Ok::<_, bus::Error>(())
+            })
         })
     })
     .await?;

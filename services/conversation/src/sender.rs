@@ -21,15 +21,15 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-use crate::chat::chain;
-use crate::{Context, store, translate};
+use crate::patience::{may_pass, patiently};
+use crate::{Context, said, store, translate};
 
 /// Chats whose replies are sent at the same time.
 const CHATS: usize = 16;
 /// Replies of one chat sent before it makes room for others.
 const PER_CHAT: i64 = 10;
-/// How long what a provider answered is tried to be recorded.
-const EVIDENCE_PATIENCE: Duration = Duration::from_secs(5);
+/// How soon a form that has no release is looked at again.
+const NO_RELEASE: Duration = Duration::from_secs(5);
 
 /// Runs until `stopping`, then waits for what is under way.
 ///
@@ -40,7 +40,7 @@ pub async fn run(context: Arc<Context>, stopping: CancellationToken) -> anyhow::
     let mut tasks = JoinSet::new();
     loop {
         let place = tokio::select! {
-            place = Arc::clone(&places).acquire_owned() => place?,
+            place = places.acquire() => place?,
             () = stopping.cancelled() => break,
         };
         drop(place);
@@ -60,7 +60,8 @@ pub async fn run(context: Arc<Context>, stopping: CancellationToken) -> anyhow::
         {
             Ok(claimed) => claimed,
             Err(error) => {
-                tracing::warn!(error = %chain(&error), "replies cannot be claimed: {}", chain(&error));
+                let said = said::queue(&error);
+                tracing::warn!(error = %said, "replies cannot be claimed: {said}");
                 Vec::new()
             }
         };
@@ -74,7 +75,11 @@ pub async fn run(context: Arc<Context>, stopping: CancellationToken) -> anyhow::
                 context.listener.wake(Queue::Outbound);
             });
         }
-        while tasks.try_join_next().is_some() {}
+        while let Some(ended) = tasks.try_join_next() {
+            if ended.is_err() {
+                tracing::error!("sending the replies of a chat panicked; they are left to their lease");
+            }
+        }
         if idle {
             tokio::select! {
                 () = context.listener.wait(Queue::Outbound, context.config.poll) => {}
@@ -95,22 +100,42 @@ enum Sent {
 }
 
 async fn deliver(context: &Context, chat: &Claimed, claimed_at: Instant, stopping: &CancellationToken) {
+    let (done_seq, outcome, why) = send_all(context, chat, claimed_at, stopping).await;
+    let settled = patiently(|| outbound::settle(&context.pool, chat, done_seq, outcome, why.as_deref()));
+    match settled.await {
+        Ok(()) => {}
+        Err(bus::Error::Fenced) => tracing::warn!("a loan of replies was over before it was settled"),
+        Err(bus::Error::Database(error)) => {
+            let said = said::database(&error);
+            tracing::warn!(error = %said, "a chat's replies are left to their lease: {said}");
+        }
+    }
+}
+
+/// Sends what can be sent, in order. Returns how far it came, how the loan ends and why.
+async fn send_all(
+    context: &Context,
+    chat: &Claimed,
+    claimed_at: Instant,
+    stopping: &CancellationToken,
+) -> (i64, Outcome, Option<String>) {
     let recipient = match store::aliases(&context.pool, chat.chat_id).await {
         Ok(aliases) => translate::recipient(aliases),
-        Err(error) => {
-            tracing::warn!(%error, "a chat's replies are left to their lease: {error}");
-            return;
-        }
+        Err(error) => return (chat.from_seq, database(context, &error), Some("no_recipient".to_owned())),
     };
-    let (mut done_seq, mut outcome, mut why) = (chat.from_seq, Outcome::Done, None);
+    let mut done_seq = chat.from_seq;
     for (index, reply) in chat.outbounds.iter().enumerate() {
         let out_of_time = claimed_at.elapsed() + context.config.send_timeout >= context.config.lease.length;
         if stopping.is_cancelled() || out_of_time {
-            outcome = Outcome::Release;
-            break;
+            return (done_seq, Outcome::Release, None);
         }
         let attempts = if index == 0 { chat.attempts } else { 1 };
-        let span = tracing::info_span!("send outbound", outbound.id = %reply.id, attempt = attempts);
+        let span = tracing::info_span!(
+            "send outbound",
+            outbound.id = %reply.id,
+            attempt = attempts,
+            report.id = reply.report_id.map(tracing::field::display)
+        );
         if attempts == 1 {
             trace::set_parent(&span, reply.trace_context.as_deref());
         } else {
@@ -118,18 +143,17 @@ async fn deliver(context: &Context, chat: &Claimed, claimed_at: Instant, stoppin
         }
         match send(context, &recipient, reply, attempts).instrument(span).await {
             Sent::Finished => done_seq = reply.seq,
-            Sent::Stopped(stopped, reason) => {
-                outcome = stopped;
-                why = Some(reason);
-                break;
-            }
+            Sent::Stopped(outcome, why) => return (done_seq, outcome, Some(why)),
         }
     }
-    match outbound::settle(&context.pool, chat, done_seq, outcome, why.as_deref()).await {
-        Ok(()) => {}
-        Err(bus::Error::Fenced) => tracing::warn!("a lease on replies was lost; what was sent is recorded"),
-        Err(error) => tracing::warn!(error = %chain(&error), "a chat's replies are left to their lease"),
-    }
+    (done_seq, Outcome::Done, None)
+}
+
+/// What becomes of replies that wait for the database.
+fn database(context: &Context, error: &sqlx::Error) -> Outcome {
+    let said = said::database(error);
+    tracing::warn!(error = %said, "replies wait for the database: {said}");
+    if may_pass(error) { Outcome::Defer(context.config.defer) } else { Outcome::Retry(context.config.defer) }
 }
 
 async fn send(context: &Context, recipient: &Recipient, reply: &Outbound, attempts: i16) -> Sent {
@@ -145,12 +169,11 @@ async fn send(context: &Context, recipient: &Recipient, reply: &Outbound, attemp
             tracing::error!(
                 "a form waits: no published form of its language is in flow.release; run `abisu flows publish`"
             );
-            return Sent::Stopped(Outcome::Defer(Duration::from_secs(5)), "no_flow_release".to_owned());
+            return Sent::Stopped(Outcome::Defer(NO_RELEASE), "no_flow_release".to_owned());
         }
         Err(Compose::Unreadable) => return drop_reply(context, reply, "payload_unreadable").await,
         Err(Compose::Database(error)) => {
-            tracing::warn!(%error, "a reply waits for the database: {error}");
-            return Sent::Stopped(Outcome::Defer(context.config.defer), "database_unavailable".to_owned());
+            return Sent::Stopped(database(context, &error), "no_form".to_owned());
         }
     };
     let error = match context.channel.send(recipient, &message, &reply.id.to_string()).await {
@@ -197,17 +220,14 @@ async fn compose(context: &Context, reply: &Outbound) -> Result<Option<Outgoing>
     Ok(translate::say(body, reply.prompt, release))
 }
 
-/// Records that the provider took a reply. It is evidence, so it is tried for a while when the database is away: only
-/// if it is lost for good is the reply sent twice.
+/// Records that the provider took a reply. It is evidence, so it is tried for a while when the database is away. If it
+/// is lost for good the reply is finished all the same, unless this process ends before the loan is settled: then it is
+/// sent again.
 async fn record(context: &Context, reply: &Outbound, provider_ids: &[String]) {
     context.metrics.outbound("sent");
-    let deadline = Instant::now() + EVIDENCE_PATIENCE;
-    while let Err(error) = store::record_sent(context, reply, provider_ids).await {
-        if Instant::now() >= deadline {
-            tracing::error!(error = %chain(&error), "a sent reply could not be recorded and will be sent again");
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(100)).await;
+    if let Err(error) = patiently(|| store::record_sent(context, reply, provider_ids)).await {
+        let said = said::queue(&error);
+        tracing::error!(error = %said, "that a reply was sent could not be recorded: {said}");
     }
 }
 
@@ -217,7 +237,8 @@ async fn drop_reply(context: &Context, reply: &Outbound, reason: &str) -> Sent {
     match outbound::record_dropped(&context.pool, reply.id, reason).await {
         Ok(()) => Sent::Finished,
         Err(error) => {
-            tracing::warn!(error = %chain(&error), "a given-up reply could not be recorded");
+            let said = said::queue(&error);
+            tracing::warn!(error = %said, "that a reply was given up could not be recorded: {said}");
             Sent::Stopped(Outcome::Retry(context.config.defer), reason.to_owned())
         }
     }

@@ -11,17 +11,29 @@ use uuid::Uuid;
 use crate::Context;
 use crate::translate::Release;
 
+/// Why there is no session to work with.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// It was written by a version that knows more, or it is damaged. What is wrong with it is not said: that would
+    /// quote it.
+    #[error("the stored session cannot be read by this version")]
+    Unreadable,
+    /// The database did not answer.
+    #[error("the session cannot be had")]
+    Database(#[from] sqlx::Error),
+}
+
 /// The session of a chat; a new one where there is none yet.
 ///
 /// # Errors
-/// The database's, or a stored session that this version cannot read.
-pub async fn load_session(pool: &PgPool, chat_id: Uuid) -> Result<Session, sqlx::Error> {
+/// See [`SessionError`].
+pub async fn load_session(pool: &PgPool, chat_id: Uuid) -> Result<Session, SessionError> {
     let state: Option<Value> =
         sqlx::query_scalar!("select state from chat.session where chat_id = $1", chat_id)
             .fetch_optional(pool)
             .await?;
     match state {
-        Some(state) => serde_json::from_value(state).map_err(|error| sqlx::Error::Decode(error.into())),
+        Some(state) => serde_json::from_value(state).map_err(|_| SessionError::Unreadable),
         None => Ok(Session::default()),
     }
 }
@@ -274,7 +286,9 @@ pub async fn record_sent(
         Box::pin(async move {
             bus::outbound::record_sent(&mut *tx, channel, *id, provider_ids).await?;
             if let Some((report_id, step, trace_id)) = step {
-                add_step(tx, *report_id, step, trace_id.as_deref(), nothing()).await?;
+                sqlx::query_file!("src/store/add_sent_step.sql", *report_id, *step, trace_id.as_deref(), *id)
+                    .execute(tx)
+                    .await?;
             }
             Ok::<_, bus::Error>(())
         })

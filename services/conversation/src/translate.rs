@@ -96,15 +96,42 @@ fn row((id, title, description): (String, String, String)) -> Row {
 }
 
 /// Whom a chat's replies go to, from its aliases.
+///
+/// A person who changed numbers is known by both, and the old one may be somebody else's by now. The business-scoped
+/// id is always the person's, so then it decides.
 pub fn recipient(aliases: Vec<(String, String)>) -> Recipient {
-    let mut recipient = Recipient { phone: None, user_id: None };
+    let (mut phones, mut user_id) = (Vec::new(), None);
     for (kind, value) in aliases {
         match kind.as_str() {
-            "phone" => recipient.phone = Some(value),
-            "user_id" => recipient.user_id = Some(value),
+            "phone" => phones.push(value),
+            "user_id" => user_id = Some(value),
             // The table's constraint allows no other.
             _ => {}
         }
     }
-    recipient
+    let phone = if user_id.is_some() && phones.len() > 1 { None } else { phones.pop() };
+    Recipient { phone, user_id }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(aliases: &[(&str, &str)]) -> (Option<String>, Option<String>) {
+        let aliases = aliases.iter().map(|(kind, value)| ((*kind).to_owned(), (*value).to_owned())).collect();
+        let Recipient { phone, user_id } = recipient(aliases);
+        (phone, user_id)
+    }
+
+    #[test]
+    fn an_old_number_is_never_written_to() {
+        let known = Some("ES.1".to_owned());
+        assert_eq!(of(&[("phone", "34600000001"), ("user_id", "ES.1")]).0.as_deref(), Some("34600000001"));
+        assert_eq!(
+            of(&[("phone", "34600000001"), ("phone", "34600000002"), ("user_id", "ES.1")]),
+            (None, known.clone())
+        );
+        assert_eq!(of(&[("user_id", "ES.1")]), (None, known));
+        assert_eq!(of(&[("phone", "34600000001")]), (Some("34600000001".to_owned()), None));
+    }
 }

@@ -1,6 +1,7 @@
 //! The loop of the inbound queue: claim as many chats as there are free places, work each in a task of its own, keep
 //! its lease while it runs.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,8 +12,7 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::Context;
-use crate::chat::{self, chain};
+use crate::{Context, chat, said};
 
 /// How often chats that must run alone are looked for.
 const SOLO_EVERY: Duration = Duration::from_secs(1);
@@ -27,22 +27,22 @@ pub async fn run(context: Arc<Context>, stopping: CancellationToken) -> anyhow::
     let mut solo_at = Instant::now();
     while !stopping.is_cancelled() {
         let free = tokio::select! {
-            free = Arc::clone(&places).acquire_owned() => free?,
+            free = places.acquire() => free?,
             () = stopping.cancelled() => break,
         };
         drop(free);
         if Instant::now() >= solo_at {
             solo_at = Instant::now() + SOLO_EVERY;
-            work_solo(&context, &places, &stopping).await?;
+            work_solo(&context, &places, &stopping).await;
         }
-        let limit = places.available_permits().max(1);
-        let chats = take(&context, limit, false).await;
+        // Only this loop takes places, so what is free now is still free when the chats have come.
+        let chats = take(&context, places.available_permits().max(1), false).await;
         let idle = chats.is_empty();
         for claimed in chats {
             let place = Arc::clone(&places).acquire_owned().await?;
             let (context, stopping) = (Arc::clone(&context), stopping.clone());
             tasks.spawn(async move {
-                keep(&context, &claimed, &stopping).await;
+                keep(&context, &claimed, chat::work(&context, &claimed, &stopping)).await;
                 drop(place);
                 // The chat may have more events: its settle tells nobody else.
                 context.listener.wake(Queue::Inbound);
@@ -72,46 +72,50 @@ async fn take(context: &Context, limit: usize, solo: bool) -> Vec<Claimed> {
     match claim(&context.pool, &request).await {
         Ok(claimed) => claimed,
         Err(error) => {
-            tracing::warn!(error = %chain(&error), "chats cannot be claimed: {}", chain(&error));
+            let said = said::queue(&error);
+            tracing::warn!(error = %said, "chats cannot be claimed: {said}");
             Vec::new()
         }
     }
 }
 
 /// A chat that lost two leases in a row may be what kills the process: it runs with nobody beside it.
-async fn work_solo(
-    context: &Context,
-    places: &Arc<Semaphore>,
-    stopping: &CancellationToken,
-) -> anyhow::Result<()> {
+async fn work_solo(context: &Context, places: &Semaphore, stopping: &CancellationToken) {
     for claimed in take(context, 1, true).await {
-        let _all = places.acquire_many(context.config.workers).await?;
-        keep(context, &claimed, stopping).await;
+        let alone = async {
+            // Fails only for a semaphore that was closed, which this one never is.
+            let _all = places.acquire_many(context.config.workers).await;
+            chat::work(context, &claimed, stopping).await;
+        };
+        // Its lease is renewed from the beginning: waiting for the others must not lose it once more.
+        keep(context, &claimed, alone).await;
     }
-    Ok(())
 }
 
-/// Works a chat and renews its lease at a third of it, for as long as it is held.
-async fn keep(context: &Context, claimed: &Claimed, stopping: &CancellationToken) {
+/// Does the work of a loan and renews its lease meanwhile.
+async fn keep(context: &Context, claimed: &Claimed, work: impl Future<Output = ()>) {
     context.metrics.in_flight.inc();
-    let work = chat::work(context, claimed, stopping);
-    tokio::pin!(work);
+    tokio::select! {
+        () = work => {}
+        never = renewing(context, claimed) => match never {},
+    }
+    context.metrics.in_flight.dec();
+}
+
+/// Renews a lease at a third of it, for as long as it is held.
+async fn renewing(context: &Context, claimed: &Claimed) -> Infallible {
+    let loan = [(claimed.chat_id, claimed.epoch)];
     loop {
-        tokio::select! {
-            () = &mut work => break,
-            () = tokio::time::sleep(context.config.lease.renew_after()) => {}
-        }
-        let loan = [(claimed.chat_id, claimed.epoch)];
+        tokio::time::sleep(context.config.lease.renew_after()).await;
         match renew(&context.pool, context.owner, &loan, context.config.lease).await {
             // Lost, or settled this very moment. What is left of the work has no effect but through the settle, which
             // is fenced, so it may come to its own end; dropping it could drop the news of what it committed.
-            Ok(held) if held.is_empty() => {
-                work.await;
-                break;
-            }
+            Ok(held) if held.is_empty() => std::future::pending().await,
             Ok(_) => {}
-            Err(error) => tracing::warn!(error = %chain(&error), "a lease could not be renewed"),
+            Err(error) => {
+                let said = said::queue(&error);
+                tracing::warn!(error = %said, "a lease could not be renewed: {said}");
+            }
         }
     }
-    context.metrics.in_flight.dec();
 }

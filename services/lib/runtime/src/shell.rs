@@ -100,7 +100,11 @@ impl Shell {
     pub fn spawn(&self, name: &'static str, task: impl Future<Output = anyhow::Result<()>> + Send + 'static) {
         let ended = self.inner.ended.clone();
         self.inner.tracker.spawn(async move {
-            let result = task.await;
+            // In a task of its own, so that a panic is an end like any other and not a service that stands half dead.
+            let result = match tokio::spawn(task).await {
+                Ok(result) => result,
+                Err(error) => Err(anyhow::Error::new(error)),
+            };
             // The receiver is gone only when the process is ending anyway.
             let _ = ended.send((name, result));
         });

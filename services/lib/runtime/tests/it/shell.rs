@@ -40,6 +40,7 @@ async fn run(config: DatabaseConfig, shell: Shell) -> anyhow::Result<()> {
     shell.spawn("work", async move {
         match behaviour.as_str() {
             "fails" => anyhow::bail!("the work cannot go on"),
+            "panics" => panic!("a fault"),
             "stubborn" => std::future::pending().await,
             _ => {
                 stopping.cancelled().await;
@@ -225,8 +226,10 @@ async fn work_that_does_not_end_is_cut_after_the_grace_and_said() {
 }
 
 #[tokio::test]
-async fn a_task_that_fails_ends_the_service() {
+async fn a_task_that_fails_or_panics_ends_the_service() {
     let db = testkit::database().await;
-    let specimen = Specimen::start("fails", &[("ABISU_DATABASE_URL", &db.url)]);
-    assert_eq!(specimen.exit().0, Some(1));
+    for behaviour in ["fails", "panics"] {
+        let specimen = Specimen::start(behaviour, &[("ABISU_DATABASE_URL", &db.url)]);
+        assert_eq!(specimen.exit().0, Some(1), "{behaviour}");
+    }
 }

@@ -1,0 +1,142 @@
+//! From an event to a transition: the pure dialogue is asked, and what it needs is looked up, outside of any
+//! transaction.
+
+use bus::mailbox::{Event, Outcome};
+use channel::normalised::Message;
+use chrono::Utc;
+use dialogue::{Answer, Decision, Fresh, Language, Lookup, Session, Transition, Verdict};
+use runtime::backoff::jitter;
+use uuid::Uuid;
+
+use crate::lookup::LookupError;
+use crate::store::SessionError;
+use crate::translate::{Heard, hear};
+use crate::{Context, patience, said};
+
+/// Why an event was not decided. Says nothing of what the event holds, so it can be logged.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    // The source is left out: it quotes the message. Who must see it finds the payload in `inbound.dead`.
+    #[error("the payload is not a message of this version")]
+    Payload,
+    #[error("the stored session cannot be read by this version")]
+    Session,
+    #[error(transparent)]
+    Lookup(#[from] LookupError),
+    #[error("the database did not answer: {}", said::database(.0))]
+    Database(sqlx::Error),
+    #[error("the event asks for lookups without end")]
+    Endless,
+    #[error("the handler panicked")]
+    Panic,
+}
+
+impl Failure {
+    /// What the queue does about it after this many attempts. `None`: trying again would not help.
+    pub(crate) fn outcome(&self, context: &Context, attempts: i16) -> Option<Outcome> {
+        let retry =
+            || Outcome::Retry(context.config.backoff.after(u32::from(attempts.unsigned_abs()), jitter()));
+        match self {
+            Self::Lookup(LookupError::Unavailable(_)) => Some(Outcome::Defer(context.config.defer)),
+            Self::Database(error) if patience::may_pass(error) => Some(Outcome::Defer(context.config.defer)),
+            // A newer version, that can read the session, may be on its way.
+            Self::Database(_) | Self::Session | Self::Panic => Some(retry()),
+            Self::Payload | Self::Lookup(LookupError::Refused(_)) | Self::Endless => None,
+        }
+    }
+
+    /// The stable word for logs and rows.
+    pub(crate) fn code(&self) -> &'static str {
+        match self {
+            Self::Payload => "payload_unreadable",
+            Self::Session => "session_unreadable",
+            Self::Lookup(LookupError::Unavailable(_)) => "geocode_unavailable",
+            Self::Lookup(LookupError::Refused(_)) => "geocode_refused",
+            Self::Database(error) if patience::may_pass(error) => "database_unavailable",
+            Self::Database(_) => "database_refused",
+            Self::Endless => "endless_lookups",
+            Self::Panic => "panic",
+        }
+    }
+}
+
+impl From<sqlx::Error> for Failure {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Database(error)
+    }
+}
+
+impl From<bus::Error> for Failure {
+    fn from(error: bus::Error) -> Self {
+        match error {
+            bus::Error::Database(error) => Self::Database(error),
+            // Nothing is settled while deciding, so nothing can be fenced.
+            bus::Error::Fenced => Self::Database(sqlx::Error::RowNotFound),
+        }
+    }
+}
+
+impl From<SessionError> for Failure {
+    fn from(error: SessionError) -> Self {
+        match error {
+            SessionError::Unreadable => Self::Session,
+            SessionError::Database(error) => Self::Database(error),
+        }
+    }
+}
+
+/// Decides one event.
+///
+/// # Errors
+/// Something that was needed could not be had; nothing was changed.
+pub(crate) async fn decide(
+    context: &Context,
+    session: &Session,
+    event: &Event,
+) -> Result<Transition, Failure> {
+    let message: Message = serde_json::from_value(event.payload.clone()).map_err(|_| Failure::Payload)?;
+    let in_reply_to = match message.reply_to.as_deref() {
+        Some(id) => bus::outbound::prompt_of(&context.pool, &context.config.channel, id).await?,
+        None => None,
+    };
+    let kind = match hear(message) {
+        Heard::Kind(kind) => kind,
+        Heard::Form(response) => {
+            let channel = &context.config.channel;
+            dialogue::EventKind::Form(
+                context.forms.read(&context.pool, channel, &response, session.language).await?,
+            )
+        }
+    };
+    let heard = dialogue::Event { kind, in_reply_to };
+    let fresh = Fresh { token: Uuid::now_v7(), report_id: Uuid::now_v7() };
+    let now = Utc::now();
+    let mut answers = Vec::new();
+    // The dialogue asks for two lookups at most; the bound is against a fault in it.
+    for _ in 0..4 {
+        match dialogue::decide(session, &heard, &answers, &fresh, now) {
+            Decision::Done(transition) => return Ok(transition),
+            Decision::Need(lookup) => answers.push(look_up(context, session, lookup).await?),
+        }
+    }
+    Err(Failure::Endless)
+}
+
+async fn look_up(context: &Context, session: &Session, lookup: Lookup) -> Result<Answer, LookupError> {
+    let language = session.language.unwrap_or(Language::Es);
+    Ok(match lookup {
+        Lookup::Covers(point) => Answer::Covers(context.geocoder.covers(point).await?),
+        // A name for a pin is a courtesy: without one the report goes on.
+        Lookup::Reverse(point) => {
+            Answer::Reverse(context.geocoder.reverse(point, language).await.unwrap_or(None))
+        }
+        // The citizen who typed can be told at once, and asked for a pin.
+        Lookup::Resolve { text, language, street } => {
+            match context.geocoder.resolve(&text, language, street.as_deref()).await {
+                Ok(verdict) => Answer::Resolve(verdict),
+                Err(LookupError::Unavailable(_)) => Answer::Resolve(Verdict::Unavailable),
+                Err(error @ LookupError::Refused(_)) => return Err(error),
+            }
+        }
+    })
+}

@@ -1,0 +1,16 @@
+//! The service in its own runtime, on a database of the test, with the role it has in production, against the strict
+//! simulator. Citizens act through the simulator; what they see is what the simulator was sent.
+#![expect(clippy::unwrap_used, reason = "a helper that cannot do its work fails its test")]
+
+mod citizen;
+mod failure;
+mod geo;
+mod order;
+mod photo;
+mod replies;
+mod report;
+mod support;
+mod takeover;
+mod telemetry;
+mod trace;
+mod webhook;

@@ -1,1 +1,70 @@
-//! The operator's command line.
+//! The operator's command line: everything a person does to an installation by hand.
+//!
+//! Each command is one function from arguments to the text it prints, so that nothing is printed half way and a
+//! closed pipe is no error. Exit codes: 0 done, 64 bad usage or configuration, 1 anything else; every failure is one
+//! line on standard error that names what is at fault and the way out.
+#![deny(missing_docs)]
+
+pub mod area;
+mod args;
+mod connect;
+mod error;
+mod flows;
+mod migrate;
+mod queue;
+mod report;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{AreaCommand, Args, Command, FlowsCommand, QueueCommand, ReportCommand};
+pub use error::Failure;
+
+/// Parses the command line, runs the command and prints what it says.
+pub fn main() -> ExitCode {
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => {
+            // Nowhere to say it if this fails.
+            let _ = error.print();
+            return if error.use_stderr() { error::EXIT_USAGE.into() } else { ExitCode::SUCCESS };
+        }
+    };
+    // Fails only if a provider is installed already, which is as good.
+    let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
+    match start(args.command) {
+        Ok(text) => {
+            // A reader that has gone away has read what it wanted.
+            let _ = std::io::stdout().write_all(text.as_bytes());
+            ExitCode::SUCCESS
+        }
+        Err(failure) => {
+            eprintln!("abisu: {failure}");
+            failure.exit_code()
+        }
+    }
+}
+
+fn start(command: Command) -> Result<String, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::Failed(error.into()))?;
+    runtime.block_on(run(command))
+}
+
+async fn run(command: Command) -> Result<String, Failure> {
+    match command {
+        Command::Migrate { database } => migrate::run(database).await,
+        Command::Area(AreaCommand::Load { file, area_id, database }) => {
+            area::run(&file, area_id, database).await
+        }
+        Command::Report(ReportCommand::Show { reference, json, database }) => {
+            report::show(&reference, json, database).await
+        }
+        Command::Queue(QueueCommand::Status { json, database }) => queue::status(json, database).await,
+        Command::Flows(FlowsCommand::Publish(args)) => flows::publish(*args).await,
+    }
+}

@@ -1,2 +1,4 @@
-//! The operator's command line.
-fn main() {}
+//! The operator's command line; see the library.
+fn main() -> std::process::ExitCode {
+    abisu::main()
+}

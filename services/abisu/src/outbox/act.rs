@@ -1,0 +1,174 @@
+//! What a person does to the outbox. Each act is kept in `report.push_act` with who, when and why.
+
+use std::fmt::Write;
+
+use runtime::config::DatabaseArgs;
+use sqlx::PgConnection;
+
+use super::args::{ChannelArgs, WhyArgs};
+use crate::Failure;
+use crate::connect::connect;
+
+/// What a person found out about a report.
+pub(crate) enum Decision {
+    /// The contractor has it, under this id.
+    Sent(String),
+    /// The contractor does not have it.
+    Resend { without_photo: bool },
+}
+
+/// How a report stood when it was locked, and whether the act was done.
+struct Found {
+    push_state: String,
+    /// A worker holds it, or its last request may still be on its way.
+    under_way: bool,
+    done: bool,
+}
+
+pub(crate) async fn switch(
+    paused: bool,
+    channel: ChannelArgs,
+    why: WhyArgs,
+    database: DatabaseArgs,
+) -> Result<String, Failure> {
+    let (channel, by, because) = (channel.channel, who(why.by)?, why.because);
+    let mut on = connect(database).await?;
+    let switched = sqlx::query_file!("src/outbox/store/switch_gate.sql", channel, paused, by, because)
+        .fetch_one(&mut on)
+        .await?;
+    let mut text = match (switched.switched, paused) {
+        (true, true) => {
+            format!("channel {channel} is paused: nothing more goes out until `abisu outbox resume`\n")
+        }
+        (true, false) => {
+            format!("channel {channel} is no longer paused; reports go where ABISU_PARTNER_ENABLED is on\n")
+        }
+        (false, true) => format!("channel {channel} was paused already: nothing changed\n"),
+        (false, false) => format!("channel {channel} was not paused: nothing changed\n"),
+    };
+    // Writing to a String cannot fail.
+    if paused && switched.under_way > 0 {
+        let _ = writeln!(text, "{} requests may have left already; they end as they would", switched.under_way);
+    }
+    if !switched.known {
+        let _ = writeln!(text, "no report of this channel is known yet");
+    }
+    Ok(text)
+}
+
+pub(crate) async fn discard(
+    references: Vec<String>,
+    why: WhyArgs,
+    database: DatabaseArgs,
+) -> Result<String, Failure> {
+    let by = who(why.by)?;
+    let mut on = connect(database).await?;
+    let (mut text, mut refused) = (String::new(), Vec::new());
+    for reference in references {
+        let reference = reference.to_uppercase();
+        let found =
+            sqlx::query_file_as!(Found, "src/outbox/store/discard_report.sql", reference, by, why.because)
+                .fetch_optional(&mut on)
+                .await?;
+        match found {
+            Some(Found { done: true, .. }) => {
+                let _ = writeln!(text, "{reference} is discarded: it is dead and will not be sent");
+            }
+            found => refused.push(refusal(&reference, found.as_ref(), "it cannot be discarded")),
+        }
+    }
+    if refused.is_empty() {
+        return Ok(text);
+    }
+    // What was done is said all the same, on the one line that there is.
+    let done = text.lines().collect::<Vec<_>>().join("; ");
+    let refused = refused.join("; ");
+    let all = if done.is_empty() { refused } else { format!("{refused}; but {done}") };
+    Err(Failure::Failed(anyhow::Error::msg(all)))
+}
+
+pub(crate) async fn resolve(
+    reference: &str,
+    decision: Decision,
+    force: bool,
+    why: WhyArgs,
+    database: DatabaseArgs,
+) -> Result<String, Failure> {
+    let reference = reference.to_uppercase();
+    let by = who(why.by)?;
+    let mut on = connect(database).await?;
+    let found = decide(&mut on, &reference, &decision, force, &by, &why.because).await?;
+    match (&found, &decision) {
+        (Some(Found { done: true, .. }), Decision::Sent(id)) => {
+            Ok(format!("{reference} is sent, as {id} at the contractor\n"))
+        }
+        (Some(Found { done: true, push_state, .. }), Decision::Resend { .. }) => {
+            let risk = if push_state == "sent" { "; the contractor may now have it twice" } else { "" };
+            Ok(format!("{reference} is pending again and goes out as soon as sending is possible{risk}\n"))
+        }
+        (Some(Found { push_state, under_way: false, .. }), _) if push_state == "sent" => {
+            Err(Failure::Failed(anyhow::anyhow!(
+                "{reference} counts as sent: the contractor has it, and sending it again can send a second crew; \
+                 if you are sure, add --force"
+            )))
+        }
+        (found, Decision::Sent(_) | Decision::Resend { .. }) => {
+            let problem = refusal(&reference, found.as_ref(), "there is nothing to resolve");
+            Err(Failure::Failed(anyhow::Error::msg(problem)))
+        }
+    }
+}
+
+async fn decide(
+    on: &mut PgConnection,
+    reference: &str,
+    decision: &Decision,
+    force: bool,
+    by: &str,
+    because: &str,
+) -> Result<Option<Found>, sqlx::Error> {
+    match decision {
+        Decision::Sent(id) => {
+            sqlx::query_file_as!(
+                Found,
+                "src/outbox/store/resolve_as_sent.sql",
+                reference,
+                id,
+                force,
+                by,
+                because
+            )
+            .fetch_optional(on)
+            .await
+        }
+        Decision::Resend { without_photo } => {
+            sqlx::query_file_as!(
+                Found,
+                "src/outbox/store/send_again.sql",
+                reference,
+                without_photo,
+                force,
+                by,
+                because
+            )
+            .fetch_optional(on)
+            .await
+        }
+    }
+}
+
+fn refusal(reference: &str, found: Option<&Found>, otherwise: &str) -> String {
+    match found {
+        None => format!("no report has the reference {reference}"),
+        Some(found) if found.under_way => format!(
+            "{reference} is with a worker, or its last request may still be on its way: try again in two minutes"
+        ),
+        Some(found) => format!("{reference} is {}: {otherwise}", found.push_state),
+    }
+}
+
+/// Who acts: as told, else the user of the session.
+fn who(by: Option<String>) -> Result<String, Failure> {
+    by.or_else(|| std::env::var("USER").ok().filter(|user| !user.is_empty()))
+        .ok_or_else(|| Failure::Usage("who does this? give --by or set ABISU_OPERATOR".to_owned()))
+}

@@ -1,0 +1,116 @@
+//! Arguments of `abisu outbox`.
+
+use clap::{ArgGroup, Subcommand};
+use runtime::config::DatabaseArgs;
+
+#[derive(Subcommand)]
+pub(crate) enum OutboxCommand {
+    /// Let nothing more go to the contractor, on any replica, until `resume`
+    Pause {
+        #[command(flatten)]
+        channel: ChannelArgs,
+        #[command(flatten)]
+        why: WhyArgs,
+        #[command(flatten)]
+        database: DatabaseArgs,
+    },
+    /// End a pause; where ABISU_PARTNER_ENABLED is off, it stays off
+    Resume {
+        #[command(flatten)]
+        channel: ChannelArgs,
+        #[command(flatten)]
+        why: WhyArgs,
+        #[command(flatten)]
+        database: DatabaseArgs,
+    },
+    /// What would go to the contractor now, oldest first
+    Backlog {
+        #[command(flatten)]
+        channel: ChannelArgs,
+        /// So many reports at most
+        #[arg(long, default_value_t = 50)]
+        limit: u32,
+        /// As one JSON object
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        database: DatabaseArgs,
+    },
+    /// Give reports up without sending them, such as those of a test; they become dead
+    Discard {
+        /// References, as REF-2026-00001
+        #[arg(required = true)]
+        references: Vec<String>,
+        #[command(flatten)]
+        why: WhyArgs,
+        #[command(flatten)]
+        database: DatabaseArgs,
+    },
+    /// Reports of which only a person can say whether the contractor has them
+    #[command(subcommand)]
+    Review(ReviewCommand),
+}
+
+#[derive(Subcommand)]
+pub(crate) enum ReviewCommand {
+    /// All reports in review, oldest first, with what was seen of their last request
+    List {
+        /// As one JSON array
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        database: DatabaseArgs,
+    },
+    /// One report with its life, its attempts and what people did to it
+    Show {
+        /// The citizen's reference, as REF-2026-00001
+        reference: String,
+        #[command(flatten)]
+        database: DatabaseArgs,
+    },
+    /// Say what became of a report after looking it up at the contractor
+    #[command(group = ArgGroup::new("decision").required(true))]
+    Resolve {
+        /// The citizen's reference, as REF-2026-00001
+        reference: String,
+        /// The contractor has it, under this id
+        #[arg(long, value_name = "ID", group = "decision")]
+        sent: Option<String>,
+        /// The contractor does not have it: send it
+        #[arg(long, group = "decision")]
+        resend: bool,
+        /// Send it without the photo that did not come
+        #[arg(long, requires = "resend")]
+        without_photo: bool,
+        /// Even if it counts as sent: this can send a second crew
+        #[arg(long)]
+        force: bool,
+        #[command(flatten)]
+        why: WhyArgs,
+        #[command(flatten)]
+        database: DatabaseArgs,
+    },
+}
+
+#[derive(clap::Args)]
+pub(crate) struct ChannelArgs {
+    /// Id of the channel whose reports are meant
+    #[arg(long, env = "ABISU_CHANNEL", default_value = "whatsapp")]
+    pub(crate) channel: String,
+}
+
+/// What is kept with everything that a person does to the outbox.
+#[derive(clap::Args)]
+pub(crate) struct WhyArgs {
+    /// Why, for those who ask later
+    #[arg(long, value_parser = not_blank)]
+    pub(crate) because: String,
+    /// Who; by default the user of this session
+    #[arg(long, env = "ABISU_OPERATOR", value_parser = not_blank)]
+    pub(crate) by: Option<String>,
+}
+
+fn not_blank(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    if text.is_empty() { Err("must not be empty".to_owned()) } else { Ok(text.to_owned()) }
+}

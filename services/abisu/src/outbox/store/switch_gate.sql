@@ -1,0 +1,24 @@
+-- Called by `outbox pause` and `outbox resume`. Index: push_gate_pkey. Locks the switch, then the breaker.
+-- Without a row it is not paused, so `resume` makes none. What gathered during a pause goes out at the set rate.
+with switched as (
+  insert into report.push_gate (channel, paused, changed_by, because)
+  select $1, $2::bool, $3, $4
+  where $2 or exists (select from report.push_gate g where g.channel = $1)
+  on conflict on constraint push_gate_pkey do update
+  set paused = excluded.paused, changed_at = now(), changed_by = excluded.changed_by, because = excluded.because
+  where push_gate.paused <> excluded.paused
+  returning channel, paused
+), paced as (
+  insert into report.push_breaker (channel, draining)
+  select channel, true from switched where not paused
+  on conflict on constraint push_breaker_pkey do update set draining = true
+), noted as (
+  insert into report.push_act (by, act, channel, because, detail)
+  select $3, case when paused then 'pause' else 'resume' end, channel, $4, jsonb_build_object('role', current_user)
+  from switched
+)
+select exists (select from switched) as "switched!",
+  (select count(*) from report.push_attempt a
+   where a.closed_at is null and a.opened_at > now() - interval '2 minutes') as "under_way!",
+  exists (select from report.report r where r.channel = $1)
+    or exists (select from flow.release f where f.channel = $1) as "known!"

@@ -38,10 +38,12 @@ select inbound.make_partitions_v1(7);
 
 -- Appends the messages of one delivery on one channel and returns the rows that are stored under *our*
 -- activity ids, also when an earlier call of ours stored them and its answer was lost: what it does not return
--- is a duplicate. All arrays run in parallel, in the provider's order.
+-- is a duplicate. All arrays run in parallel, in the provider's order. A delivery that had to be split comes in
+-- several calls, of which one carries the body.
 --
 -- Called by bus::append, at READ COMMITTED, repeated by the caller on 40001, 40P01, 55P03 and a lost connection.
--- Locks, in this order: dedup keys (by key), aliases (by kind, value), chats (by id).
+-- Locks, in this order: dedup keys (by key), aliases (by kind, value), chats (by id). A wait for a lock is cut short
+-- and the call repeated, so that one frozen chat does not freeze, through the locks held here, the others of the batch.
 -- Runs with its owner's rights because a merge must see that the session is idle, which ingest may not read.
 create function inbound.append_v1(
   p_channel text,
@@ -60,7 +62,7 @@ create function inbound.append_v1(
   p_sent_at timestamptz[],
   p_new_chat_ids uuid[]
 ) returns table (activity_id uuid, chat_id uuid, seq bigint)
-language plpgsql security definer set search_path = pg_catalog as $$
+language plpgsql security definer set search_path = pg_catalog set lock_timeout = '100ms' as $$
 #variable_conflict use_column
 declare
   fresh uuid[];
@@ -68,6 +70,7 @@ declare
   user_chats uuid[];
   phone_chats uuid[];
   missing boolean;
+  named text[] := '{}';
   now_ timestamptz := clock_timestamp();
   chat_ids uuid[];
   next_seqs bigint[];
@@ -91,13 +94,28 @@ begin
   from inbound.dedup d join unnest(p_keys, p_activity_ids) as u (key, activity_id)
     on d.key = u.key and d.activity_id = u.activity_id;
 
+  if cardinality(fresh) = 0 and cardinality(mine) > 0 then
+    -- Our own call of before, whose answer was lost: all of it is stored, the delivery too.
+    return query select m, null::uuid, null::bigint from unnest(mine) m;
+    return;
+  end if;
+
   insert into inbound.delivery (id, channel, received_at, body, created, duplicates, rejected, receipts, trace_context)
   values (p_delivery_id, p_channel, now_, p_body, cardinality(fresh), cardinality(p_keys) - cardinality(mine),
           p_rejected, p_receipts, p_trace_context);
-
   if cardinality(fresh) = 0 then
-    return query select m, null::uuid, null::bigint from unnest(mine) m;
     return;
+  end if;
+
+  if cardinality(fresh) < cardinality(p_keys) then
+    select array_agg(u.activity_id order by place), array_agg(u.message_id order by place),
+           array_agg(u.kind order by place), array_agg(u.user_id order by place), array_agg(u.phone order by place),
+           array_agg(u.payload order by place), array_agg(u.sent_at order by place),
+           array_agg(u.new_chat order by place)
+    into p_activity_ids, p_message_ids, p_kinds, p_user_ids, p_phones, p_payloads, p_sent_at, p_new_chat_ids
+    from unnest(p_activity_ids, p_message_ids, p_kinds, p_user_ids, p_phones, p_payloads, p_sent_at, p_new_chat_ids)
+      with ordinality as u (activity_id, message_id, kind, user_id, phone, payload, sent_at, new_chat, place)
+    where u.activity_id = any (fresh);
   end if;
 
   -- 2. Find the chat of each message; make the missing aliases, then read again in a new snapshot, because a
@@ -114,37 +132,45 @@ begin
       raise exception 'an alias vanished while it was read' using errcode = '40001';
     end if;
 
-    insert into chat.alias (channel, kind, value, chat_id)
-    select distinct on (kind, value) p_channel, kind, value, person.chat_id
-    from (
-      select distinct on (coalesce(u.user_id, ''), coalesce(u.phone, ''))
-        u.user_id, u.phone, u.place,
+    with sender as (
+      select u.user_id, u.phone, u.place, u.new_chat,
         coalesce(
           u.user_chat,
-          -- The phone's chat, unless it already belongs to another business-scoped id: a recycled number.
-          case when u.user_id is null or not exists (
-            select from chat.alias other where other.chat_id = u.phone_chat and other.kind = 'user_id')
-          then u.phone_chat end,
-          u.new_chat
-        ) as chat_id
+          -- The phone's chat, unless it belongs to another business-scoped id already, or to one named earlier in this
+          -- call: a recycled number.
+          case when u.user_id is null
+            or u.user_id = first_value(u.user_id) over (partition by u.phone_chat order by u.place)
+            and not exists (select from chat.alias other where other.chat_id = u.phone_chat and other.kind = 'user_id')
+          then u.phone_chat end
+        ) as known_chat
       from unnest(p_user_ids, p_phones, user_chats, phone_chats, p_new_chat_ids) with ordinality
         as u (user_id, phone, user_chat, phone_chat, new_chat, place)
       where u.user_id is not null and u.user_chat is null or u.phone is not null and u.phone_chat is null
-      order by coalesce(u.user_id, ''), coalesce(u.phone, ''), u.place
-    ) person,
-    lateral (values ('user_id', person.user_id), ('phone', person.phone)) as name (kind, value)
-    where value is not null
-    -- A row that names both identities decides, so that phone and id of one person meet in one chat.
-    order by kind, value, (person.user_id is null or person.phone is null), person.place
-    on conflict do nothing;
+    ), person as (
+      -- All phones of one business-scoped id find one chat; who has a phone only stands alone.
+      select user_id, phone, place,
+        coalesce(first_value(known_chat) over (same order by known_chat is null, place),
+                 first_value(new_chat) over (same order by place)) as chat_id
+      from sender
+      window same as (partition by user_id, case when user_id is null then phone end)
+    ), made as (
+      insert into chat.alias (channel, kind, value, chat_id)
+      select distinct on (kind, value) p_channel, kind, value, person.chat_id
+      from person, lateral (values ('user_id', person.user_id), ('phone', person.phone)) as name (kind, value)
+      where value is not null
+      -- A row that names both identities decides, so that phone and id of one person meet in one chat.
+      order by kind, value, (person.user_id is null or person.phone is null), person.place
+      on conflict do nothing
+      returning kind, value
+    )
+    select coalesce(array_agg(value) filter (where kind = 'user_id'), '{}') into named from made;
   end loop;
 
   -- 3. Number the events under the chats' row locks, taken in id order: commit order is sequence order.
   --    `ready_at` moves only from null: a lease or a backoff is never cut short by what comes in.
   with batch as (
     select coalesce(u.user_chat, u.phone_chat) as id, count(*) as size
-    from unnest(p_activity_ids, user_chats, phone_chats) as u (activity_id, user_chat, phone_chat)
-    where u.activity_id = any (fresh)
+    from unnest(user_chats, phone_chats) as u (user_chat, phone_chat)
     group by 1
   ), numbered as (
     insert into chat.chat as c (id, channel, next_seq, ready_at, oldest_at)
@@ -162,6 +188,15 @@ begin
   if groups <> coalesce(cardinality(chat_ids), 0) then
     raise exception 'a chat was retired meanwhile' using errcode = '40001';
   end if;
+  -- Two calls may each have given one phone's chat to a business-scoped id of their own. The chat's lock put them in
+  -- order, so the later one sees the earlier here and starts over: two people never share a chat.
+  if exists (
+    select from unnest(p_user_ids, user_chats) as u (user_id, chat_id)
+    join chat.alias other on other.chat_id = u.chat_id and other.kind = 'user_id' and other.value <> u.user_id
+    where u.user_id = any (named)
+  ) then
+    raise exception 'a chat was taken meanwhile' using errcode = '40001';
+  end if;
 
   -- 4. One person, two identities: the chat of the business-scoped id stays, the phone's alias moves to it. Where
   --    the phone's chat has no id of its own it is the same person; it is retired once it is at rest.
@@ -169,19 +204,21 @@ begin
     select distinct u.user_chat as stays, u.phone_chat as leaves, u.phone
     from unnest(user_chats, phone_chats, p_phones) as u (user_chat, phone_chat, phone)
     where u.user_chat <> u.phone_chat
-    order by leaves, stays
+    order by leaves, phone, stays
   loop
     if exists (select from chat.alias a where a.chat_id = link.leaves and a.kind = 'user_id') then
       update chat.alias a set chat_id = link.stays
       where (a.channel, a.kind, a.value) = (p_channel, 'phone', link.phone) and a.chat_id = link.leaves;
-    elsif exists (
-      select from (
-        select c.id from chat.chat c
-        where c.id = link.leaves and c.owner is null and c.done_seq = c.next_seq - 1 and c.merged_into is null
-          and not exists (select from chat.session s where s.chat_id = c.id and s.step <> 'idle')
-        for no key update skip locked
-      ) at_rest
-    ) then
+      continue;
+    end if;
+    perform from chat.chat c
+    where c.id = link.leaves and c.owner is null and c.done_seq = c.next_seq - 1 and c.merged_into is null
+    for no key update skip locked;
+    -- The session is read in a statement of its own, after the lock, or what was settled meanwhile would be missed.
+    -- A chat without a row was made by this call for an alias and lost to another call's: nobody else knows it.
+    if found and not exists (select from chat.session s where s.chat_id = link.leaves and s.step <> 'idle')
+      or not exists (select from chat.chat c where c.id = link.leaves)
+    then
       update chat.alias a set chat_id = link.stays where a.chat_id = link.leaves;
       update chat.chat c set merged_into = link.stays, epoch = c.epoch + 1, ready_at = null where c.id = link.leaves;
     end if;
@@ -200,7 +237,6 @@ begin
       select coalesce(u.user_chat, u.phone_chat) as chat_id, u.*
       from unnest(p_activity_ids, p_message_ids, p_kinds, p_payloads, p_sent_at, user_chats, phone_chats) with ordinality
         as u (activity_id, message_id, kind, payload, sent_at, user_chat, phone_chat, place)
-      where u.activity_id = any (fresh)
     ) m
     join unnest(chat_ids, next_seqs, sizes) as n (id, next_seq, size) on n.id = m.chat_id
     returning activity_id, chat_id, seq

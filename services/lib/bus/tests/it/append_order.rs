@@ -10,7 +10,8 @@ use crate::support::{append_held, by_phone, messages, world};
 #[tokio::test]
 async fn messages_of_a_delivery_keep_the_providers_order_chat_by_chat() {
     let world = world().await;
-    let events: Vec<_> = (0..30).map(|n| by_phone(&format!("3460000000{}", n % 3), &format!("m{n:02}"))).collect();
+    let events: Vec<_> =
+        (0..30).map(|n| by_phone(&format!("3460000000{}", n % 3), &format!("m{n:02}"))).collect();
     let ids: Vec<_> = events.iter().map(|event| event.activity_id).collect();
     let stored = world.append(events).await;
     assert_eq!(stored.created, ids);
@@ -54,6 +55,28 @@ async fn who_commits_first_stands_first_in_number_and_in_time() {
     let order: Vec<_> = places.iter().map(|(message, ..)| message.as_str()).collect();
     assert_eq!(order, ["34600000001-1", "first", "second"]);
     assert!(places.is_sorted_by_key(|(_, _, received_at)| *received_at), "{places:?}");
+}
+
+#[tokio::test]
+async fn time_follows_sequence_also_where_the_call_that_began_first_stores_last() {
+    let world = world().await;
+    world.chat_with("34600000001", 1).await;
+    let mut other = world.connect().await;
+    let held = append_held(&mut other, &by_phone("34600000002", "new")).await;
+    // It begins before the other and waits for an alias, in front of all chats.
+    let slow = tokio::spawn({
+        let appender = world.appender.clone();
+        let events = vec![by_phone("34600000002", "x"), by_phone("34600000001", "slow")];
+        async move { appender.append(&crate::support::delivery(events)).await }
+    });
+    world.someone_waits().await;
+    world.append(vec![by_phone("34600000001", "quick")]).await;
+    held.commit().await.unwrap();
+    slow.await.unwrap().unwrap();
+    assert_eq!((world.place_of("quick").await.1, world.place_of("slow").await.1), (2, 3));
+    let back = "select count(*) from inbound.event a join inbound.event b using (chat_id) \
+                where a.seq < b.seq and a.received_at > b.received_at";
+    assert_eq!(world.db.count(back).await, 0);
 }
 
 #[tokio::test]

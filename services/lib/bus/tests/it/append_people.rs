@@ -62,6 +62,16 @@ async fn two_new_phones_of_one_id_in_one_delivery_are_one_chat() {
 }
 
 #[tokio::test]
+async fn an_id_that_names_a_known_phone_goes_on_in_its_chat_whatever_else_it_names() {
+    let world = world().await;
+    world.append(vec![by_phone(PHONE, "a")]).await;
+    world.append(vec![by_both("ES.1", "34600000002", "b"), by_both("ES.1", PHONE, "c")]).await;
+    let (chat, _) = world.place_of("a").await;
+    assert_eq!(world.place_of("b").await, (chat, 2));
+    assert_eq!(world.place_of("c").await, (chat, 3));
+}
+
+#[tokio::test]
 async fn a_chat_at_rest_is_retired_when_its_phone_belongs_to_another() {
     let world = world().await;
     let leaves = world.chat_with(PHONE, 1).await;
@@ -152,7 +162,8 @@ async fn two_ids_that_name_one_known_phone_at_once_do_not_share_its_chat() {
     let mut other = world.connect().await;
     let held = append_held(&mut other, &by_both("ES.1", PHONE, "b")).await;
     let appender = world.appender.clone();
-    let call = tokio::spawn(async move { appender.append(&delivery(vec![by_both("ES.2", PHONE, "c")])).await });
+    let call =
+        tokio::spawn(async move { appender.append(&delivery(vec![by_both("ES.2", PHONE, "c")])).await });
     world.someone_waits().await;
     held.commit().await.unwrap();
     call.await.unwrap().unwrap();
@@ -169,7 +180,9 @@ async fn an_alias_that_lost_its_race_leads_to_the_winners_chat() {
     let held = append_held(&mut other, &by_both("ES.1", PHONE, "a")).await;
     let appender = world.appender.clone();
     let call =
-        tokio::spawn(async move { appender.append(&delivery(vec![by_both("ES.1", "34600000002", "b")])).await });
+        tokio::spawn(
+            async move { appender.append(&delivery(vec![by_both("ES.1", "34600000002", "b")])).await },
+        );
     world.someone_waits().await;
     held.commit().await.unwrap();
     call.await.unwrap().unwrap();

@@ -86,7 +86,11 @@ async fn a_delivery_of_nothing_but_poison_is_kept_with_its_body() {
     let stored = world.append(vec![poison("34600000001", "a")]).await;
     assert_eq!((stored.created.len(), stored.rejected), (0, 1));
     assert_eq!(world.db.count("select count(*) from inbound.delivery where length(body) > 0").await, 1);
-    assert_eq!(world.db.count("select count(*) from inbound.dedup").await, 0, "it can be stored after a repair");
+    assert_eq!(
+        world.db.count("select count(*) from inbound.dedup").await,
+        0,
+        "it can be stored after a repair"
+    );
 }
 
 #[tokio::test]
@@ -103,7 +107,7 @@ async fn whatever_a_sender_can_put_into_a_message_becomes_a_rejection() {
     let deep = (0..120).fold(serde_json::json!(1), |inner, _| serde_json::json!([inner]));
     let stored = world
         .append(vec![
-            by_phone("3460\00000001", "nul in the phone"),
+            by_phone("3460\x000000001", "nul in the phone"),
             by_phone(&long, "endless phone"),
             by_phone("34600000001", "nul \0 in the id"),
             NewEvent { phone: None, ..by_phone("", "nobody") },
@@ -120,7 +124,8 @@ async fn whatever_a_sender_can_put_into_a_message_becomes_a_rejection() {
 async fn a_receipt_that_is_refused_costs_neither_the_others_nor_the_messages() {
     let world = world().await;
     let mut batch = delivery(vec![by_phone("34600000001", "a")]);
-    batch.receipts = vec![receipt("wamid.1", "sent"), receipt("wamid.\0", "sent"), receipt("wamid.1", "read")];
+    batch.receipts =
+        vec![receipt("wamid.1", "sent"), receipt("wamid.\0", "sent"), receipt("wamid.1", "read")];
     let stored = world.appender.append(&batch).await.unwrap();
     assert_eq!((stored.created.len(), stored.receipts, stored.rejected), (1, 2, 1));
     let again = world.appender.append(&batch).await.unwrap();

@@ -9,7 +9,7 @@ use testkit::eventually;
 use uuid::Uuid;
 
 use crate::support::proxy::Proxy;
-use crate::support::{CHANNEL, PATIENCE, World, append_held, by_both, by_phone, by_user, delivery, world};
+use crate::support::{PATIENCE, World, append_held, by_both, by_phone, by_user, delivery, world};
 
 const EVENTS: &str = "select count(*) from inbound.event";
 
@@ -50,7 +50,11 @@ async fn batches_that_overlap_are_stored_once_each_message() {
     let world = world().await;
     world.append(vec![by_phone("34600000001", "a"), by_phone("34600000001", "b")]).await;
     let stored = world
-        .append(vec![by_phone("34600000001", "b"), by_phone("34600000001", "c"), by_phone("34600000002", "a")])
+        .append(vec![
+            by_phone("34600000001", "b"),
+            by_phone("34600000001", "c"),
+            by_phone("34600000002", "a"),
+        ])
         .await;
     assert_eq!((stored.created.len(), stored.duplicates), (1, 2));
     assert_eq!(world.place_of("c").await.1, 3);
@@ -94,9 +98,10 @@ async fn through_proxy(world: &World, patience: Duration) -> (Proxy, Appender) {
         .connect_with(options.host("127.0.0.1").port(proxy.port))
         .await
         .unwrap();
-    let appender = Appender::new(pool, patience);
+    let appender = Appender::new(pool.clone(), patience);
     // The statement is prepared now, so that the next call is one message there and one back.
     appender.append(&delivery(vec![by_phone("34600000009", "warm")])).await.unwrap();
+    eventually("the connection is back in its pool", async || (pool.num_idle() == 1).then_some(())).await;
     (proxy, appender)
 }
 
@@ -124,7 +129,8 @@ async fn an_append_whose_connection_dies_before_its_commit_is_made_again() {
     let mut other = world.connect().await;
     let held = append_held(&mut other, &by_phone("34600000001", "first")).await;
     let appender = world.appender.clone();
-    let call = tokio::spawn(async move { appender.append(&delivery(vec![by_phone("34600000001", "b")])).await });
+    let call =
+        tokio::spawn(async move { appender.append(&delivery(vec![by_phone("34600000001", "b")])).await });
     eventually("the connection that waits is killed", async || {
         let killed = world
             .db
@@ -167,24 +173,31 @@ async fn a_chat_that_is_frozen_holds_up_no_other_for_long() {
     let (free, stuck) = (ids[0], ids[1]);
     let mut other = world.connect().await;
     let mut held = sqlx::Connection::begin(&mut other).await.unwrap();
-    sqlx::query("select from chat.chat where id = $1 for update").bind(stuck).execute(&mut *held).await.unwrap();
+    sqlx::query("select from chat.chat where id = $1 for update")
+        .bind(stuck)
+        .execute(&mut *held)
+        .await
+        .unwrap();
     let appender = world.appender.clone();
     let both = vec![by_phone("34600000001", "x"), by_phone("34600000002", "y")];
     let call = tokio::spawn(async move { appender.append(&delivery(both)).await });
     world.someone_waits().await;
     // The lock on the free chat is let go again and again, although the frozen one stays frozen.
-    sqlx::query("select from chat.chat where id = $1 for update").bind(free).execute(&world.pool).await.unwrap();
+    sqlx::query("select from chat.chat where id = $1 for update")
+        .bind(free)
+        .execute(&world.pool)
+        .await
+        .unwrap();
     assert!(!call.is_finished());
     held.rollback().await.unwrap();
     assert_eq!(call.await.unwrap().unwrap().created.len(), 2);
 }
 
 #[tokio::test]
-async fn a_key_holds_nobody_s_number() {
+async fn a_key_does_not_show_the_number_that_an_id_may_hold() {
     let world = world().await;
-    world.append(vec![by_phone("34600000001", "wamid.34600000001")]).await;
+    world.append(vec![by_phone("34600000001", "34600000001")]).await;
     let key: Uuid = sqlx::query_scalar("select key from inbound.dedup").fetch_one(&world.pool).await.unwrap();
-    assert!(!key.as_bytes().windows(4).any(|bytes| bytes == b"3460"));
-    assert_eq!(world.db.count("select count(*) from inbound.dedup where day = (now() at time zone 'UTC')::date").await, 1);
-    assert_eq!(CHANNEL, "whatsapp");
+    assert!(!key.simple().to_string().contains("3460000"), "{key}");
+    assert!(!key.as_bytes().windows(5).any(|bytes| bytes == b"34600"), "{key}");
 }

@@ -154,13 +154,16 @@ impl World {
     /// Everybody who holds a lease is late.
     pub(crate) async fn expire_leases(&self) {
         self.run("update chat.chat set ready_at = now() - interval '1 second' where owner is not null").await;
-        self.run("update chat.sender set ready_at = now() - interval '1 second' where owner is not null").await;
+        self.run("update chat.sender set ready_at = now() - interval '1 second' where owner is not null")
+            .await;
         self.run(
             "update report.report set push_visible_at = now() - interval '1 second' where push_owner is not null",
         )
         .await;
-        self.run("update report.photo_fetch set visible_at = now() - interval '1 second' where owner is not null")
-            .await;
+        self.run(
+            "update report.photo_fetch set visible_at = now() - interval '1 second' where owner is not null",
+        )
+        .await;
     }
 
     /// Backoffs and defers are over.
@@ -171,8 +174,10 @@ impl World {
             "update report.report set push_visible_at = now() where push_visible_at > now() and push_owner is null",
         )
         .await;
-        self.run("update report.photo_fetch set visible_at = now() where visible_at > now() and owner is null")
-            .await;
+        self.run(
+            "update report.photo_fetch set visible_at = now() where visible_at > now() and owner is null",
+        )
+        .await;
     }
 
     pub(crate) async fn run(&self, statement: &'static str) {

@@ -1,0 +1,146 @@
+//! Claim: one worker per chat, the oldest first, no more than was asked for, and a snapshot that is new enough.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use bus::Error;
+use bus::mailbox::{self, Claim, Outcome};
+use sqlx::PgPool;
+use uuid::Uuid;
+
+use crate::support::{CHANNEL, LEASE, by_phone, delivery, messages, world};
+
+#[tokio::test]
+async fn a_chat_has_one_worker_and_the_others_cost_nothing() {
+    let world = world().await;
+    let busy = world.chat_with("34600000001", 3).await;
+    let loan = world.claim_one(1).await;
+    assert_eq!(loan.chat_id, busy);
+    assert!(world.claim(10, 10).await.is_empty(), "its second event is not handed out beside the first");
+    let free = world.chat_with("34600000002", 1).await;
+    assert_eq!(world.claim_one(10).await.chat_id, free);
+}
+
+#[tokio::test]
+async fn a_locked_chat_is_passed_over_and_never_its_head() {
+    let world = world().await;
+    world.chat_with("34600000001", 2).await;
+    let free = world.chat_with("34600000002", 1).await;
+    let mut other = world.connect().await;
+    let mut held = sqlx::Connection::begin(&mut other).await.unwrap();
+    sqlx::query("select from chat.chat order by ready_at limit 1 for update")
+        .execute(&mut *held)
+        .await
+        .unwrap();
+    assert_eq!(world.claim_one(10).await.chat_id, free);
+    held.rollback().await.unwrap();
+    assert_eq!(messages(&world.claim_one(1).await), ["34600000001-1"]);
+}
+
+#[tokio::test]
+async fn many_claims_at_once_take_each_chat_once_and_no_more_than_they_ask_for() {
+    let world = world().await;
+    let events = (0..40).map(|n| by_phone(&format!("346000000{n:02}"), &format!("m{n}"))).collect();
+    world.append(events).await;
+    let claims: Vec<_> = (0..8)
+        .map(|_| {
+            let pool = world.pool.clone();
+            tokio::spawn(async move { claim(&pool, Uuid::now_v7(), 4).await })
+        })
+        .collect();
+    let mut taken = HashSet::new();
+    for claimed in claims {
+        let loans = claimed.await.unwrap().unwrap();
+        assert!(loans.len() <= 4, "{} of 4", loans.len());
+        for loan in loans {
+            assert!(taken.insert(loan.chat_id), "a chat was taken twice");
+        }
+    }
+}
+
+async fn claim(pool: &PgPool, owner: Uuid, chats: i64) -> Result<Vec<mailbox::Claimed>, Error> {
+    let claim = Claim { channel: CHANNEL, owner, chats, events: 10, lease: LEASE, solo: false };
+    mailbox::claim(pool, &claim).await
+}
+
+#[tokio::test]
+async fn the_oldest_chat_is_served_first_and_a_full_quantum_goes_to_the_back() {
+    let world = world().await;
+    let long = world.chat_with("34600000001", 5).await;
+    let short = world.chat_with("34600000002", 1).await;
+    let first = world.claim(1, 2).await.remove(0);
+    assert_eq!((first.chat_id, messages(&first)), (long, vec!["34600000001-1", "34600000001-2"]));
+    world.settle(&first, 2, Outcome::Done).await.unwrap();
+    let second = world.claim(1, 2).await.remove(0);
+    assert_eq!(second.chat_id, short, "a chat with much to do lets the others go before");
+    let third = world.claim(1, 2).await.remove(0);
+    assert_eq!((third.chat_id, messages(&third)), (long, vec!["34600000001-3", "34600000001-4"]));
+    assert!(first.ready_since <= second.ready_since && second.ready_since <= third.ready_since);
+}
+
+#[tokio::test]
+async fn a_channel_is_claimed_by_itself() {
+    let world = world().await;
+    world.chat_with("34600000001", 1).await;
+    let mut other = delivery(vec![by_phone("34600000001", "x")]);
+    other.channel = "second".to_owned();
+    world.appender.append(&other).await.unwrap();
+    assert_eq!(messages(&world.claim_on("second", 10, 10, false).await[0]), ["x"]);
+    assert_eq!(messages(&world.claim_one(10).await), ["34600000001-1"]);
+}
+
+/// A claim is stopped after its snapshot is taken and before it locks: the policy on the table waits for an advisory
+/// lock in the scan itself. Meanwhile the head of that snapshot is settled, and a new one comes that is not in it.
+#[tokio::test]
+async fn events_are_read_in_a_newer_snapshot_than_the_one_that_found_the_chat() {
+    let world = world().await;
+    world.chat_with("34600000001", 1).await;
+    world
+        .run(
+            "create function public.gate() returns boolean language plpgsql volatile as \
+             $$ begin perform pg_advisory_xact_lock_shared(42); return true; end $$",
+        )
+        .await;
+    world.run("alter table chat.chat enable row level security").await;
+    world.run("create policy gate on chat.chat to abisu_conversation using (public.gate())").await;
+    let worker = PgPool::connect(&world.db.url_as("abisu_conversation")).await.unwrap();
+    let mut other = world.connect().await;
+    sqlx::query("select pg_advisory_lock(42)").execute(&mut other).await.unwrap();
+    let claimed = tokio::spawn(async move { claim(&worker, Uuid::now_v7(), 10).await });
+    world.someone_waits().await;
+    let loan = world.claim_one(10).await;
+    world.append(vec![by_phone("34600000001", "newer")]).await;
+    world.settle(&loan, 1, Outcome::Done).await.unwrap();
+    // As if the settle had been before the claim began, by a clock that was set back.
+    world.run("update chat.chat set ready_at = ready_at - interval '1 minute'").await;
+    sqlx::query("select pg_advisory_unlock(42)").execute(&mut other).await.unwrap();
+    let loans = claimed.await.unwrap().unwrap();
+    assert_eq!(loans.len(), 1);
+    assert_eq!(messages(&loans[0]), ["newer"], "there is a head, and it is the chat's own");
+}
+
+#[tokio::test]
+async fn a_claim_that_cannot_read_gives_its_chats_back_at_once_and_uncharged() {
+    let world = world().await;
+    let chat = world.chat_with("34600000001", 1).await;
+    let hasty = world.pool_with(&[("lock_timeout", "50ms")]).await;
+    let mut other = world.connect().await;
+    let mut held = sqlx::Connection::begin(&mut other).await.unwrap();
+    sqlx::query("lock table inbound.event in access exclusive mode").execute(&mut *held).await.unwrap();
+    assert!(claim(&hasty, Uuid::now_v7(), 10).await.is_err());
+    held.rollback().await.unwrap();
+    let row = world.mailbox(chat).await;
+    assert_eq!((row.owner, row.head_attempts, row.lost, row.ready), (None, 0, 0, true));
+    assert_eq!(world.claim_one(10).await.attempts, 1);
+}
+
+#[tokio::test]
+async fn a_backoff_keeps_the_order_of_its_chat() {
+    let world = world().await;
+    world.chat_with("34600000001", 3).await;
+    let loan = world.claim_one(10).await;
+    world.settle(&loan, 1, Outcome::Retry(Duration::from_secs(60))).await.unwrap();
+    assert!(world.claim(10, 10).await.is_empty(), "what follows a failed event waits with it");
+    world.end_waits().await;
+    assert_eq!(messages(&world.claim_one(10).await), ["34600000001-2"]);
+}

@@ -1,0 +1,214 @@
+//! Roles: each service can do its work with its own rights, and nothing of another's.
+
+use std::time::Duration;
+
+use bus::append::{Appender, NewReceipt, NewRejection};
+use bus::mailbox::{self, Claim, Outcome};
+use bus::outbound::{self, NewOutbound};
+use bus::outbox::{self, Evidence, NewAttempt};
+use bus::photo::{self, NewFetch};
+use chrono::{Days, Utc};
+use runtime::database::with_tx;
+use sqlx::PgPool;
+use uuid::Uuid;
+
+use crate::support::{CHANNEL, LEASE, PATIENCE, World, by_phone, delivery, settlement, world};
+
+async fn pool_of(world: &World, role: &str) -> PgPool {
+    PgPool::connect(&world.db.url_as(role)).await.expect("the role may log in")
+}
+
+/// Each statement is refused for want of rights, and for nothing else.
+async fn forbidden(pool: &PgPool, statements: &[&'static str]) {
+    for statement in statements {
+        let refused = sqlx::query(*statement).execute(pool).await.expect_err(statement);
+        let code = refused.as_database_error().and_then(|error| error.code().map(|code| code.into_owned()));
+        assert_eq!(code.as_deref(), Some("42501"), "{statement}: {refused}");
+    }
+}
+
+#[tokio::test]
+async fn ingest_appends_and_sees_nothing() {
+    let world = world().await;
+    let pool = pool_of(&world, "abisu_ingest").await;
+    let mut batch = delivery(vec![by_phone("34600000001", "a")]);
+    batch.receipts = vec![NewReceipt {
+        provider_id: "wamid.1".to_owned(),
+        outbound_id: None,
+        status: "sent".to_owned(),
+        recipient: "34600000001".to_owned(),
+        error_code: None,
+        occurred_at: Utc::now(),
+    }];
+    batch.rejections = vec![NewRejection {
+        message_id: None,
+        reason: "unknown_number".to_owned(),
+        detail: String::new(),
+        raw: b"{}".to_vec(),
+    }];
+    let appender = Appender::new(pool.clone(), PATIENCE);
+    for _ in 0..2 {
+        assert_eq!(appender.append(&batch).await.unwrap().created.len(), 1);
+    }
+    sqlx::query("select inbound.make_partitions_v1(8)").execute(&pool).await.unwrap();
+    forbidden(
+        &pool,
+        &[
+            "select * from inbound.event",
+            "insert into inbound.event (chat_id, seq, activity_id, channel, message_id, kind, payload, received_at) \
+             values (gen_random_uuid(), 1, gen_random_uuid(), 'a', 'a', 'a', '{}', now())",
+            "select * from inbound.delivery",
+            "select * from inbound.rejection",
+            "delete from inbound.dedup",
+            "select * from chat.session",
+            "select * from chat.chat",
+            "update chat.chat set ready_at = null",
+            "select * from chat.alias",
+            "select * from report.report",
+        ],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn conversation_claims_settles_replies_and_buries_but_cannot_make_events() {
+    let world = world().await;
+    let pool = pool_of(&world, "abisu_conversation").await;
+    world.chat_with("34600000001", 2).await;
+    let owner = Uuid::now_v7();
+    let claim = Claim { channel: CHANNEL, owner, chats: 1, events: 2, lease: LEASE, solo: false };
+    let loan = mailbox::claim(&pool, &claim).await.unwrap().remove(0);
+    assert_eq!(mailbox::renew(&pool, owner, &[(loan.chat_id, loan.epoch)], LEASE).await.unwrap().len(), 1);
+    let report = world.received("REF-2026-00001").await;
+    with_tx(
+        &pool,
+        (settlement(&loan, 2, Outcome::Done), loan.clone(), report),
+        |tx, (settlement, loan, report)| {
+            Box::pin(async move {
+                mailbox::settle(tx, settlement).await?;
+                mailbox::bury(tx, loan.chat_id, &loan.events[1], 6, "refused", "conversation").await?;
+                let reply = NewOutbound {
+                    id: Uuid::now_v7(),
+                    payload: serde_json::json!("hola"),
+                    prompt: Some(Uuid::now_v7()),
+                    report_id: None,
+                };
+                let expires_at = Utc::now() + Days::new(1);
+                outbound::enqueue(tx, CHANNEL, loan.chat_id, expires_at, None, &[reply]).await?;
+                let fetch = NewFetch {
+                    report_id: *report,
+                    channel: CHANNEL,
+                    media_id: "1",
+                    sha256: None,
+                    give_up_at: expires_at,
+                    trace_context: None,
+                };
+                photo::enqueue(tx, &fetch).await
+            })
+        },
+    )
+    .await
+    .unwrap();
+    let replies = outbound::claim(&pool, CHANNEL, owner, 1, 10, LEASE).await.unwrap().remove(0);
+    outbound::record_sent(&pool, CHANNEL, replies.outbounds[0].id, &["wamid.1".to_owned()]).await.unwrap();
+    outbound::record_dropped(&pool, replies.outbounds[0].id, "late").await.unwrap();
+    outbound::settle(&pool, &replies, 1, Outcome::Done, None).await.unwrap();
+    assert!(outbound::prompt_of(&pool, CHANNEL, "wamid.1").await.unwrap().is_some());
+    let fetch = photo::claim(&pool, CHANNEL, owner, 1, LEASE).await.unwrap().remove(0);
+    photo::retry(&pool, &fetch, Duration::ZERO, "503").await.unwrap();
+    let fetch = photo::claim(&pool, CHANNEL, owner, 1, LEASE).await.unwrap().remove(0);
+    with_tx(&pool, fetch, |tx, fetch| {
+        Box::pin(async move { photo::store(tx, fetch, b"hash", "image/jpeg", b"bytes").await })
+    })
+    .await
+    .unwrap();
+    forbidden(
+        &pool,
+        &[
+            "update inbound.event set kind = 'other'",
+            "delete from inbound.event",
+            "update inbound.dead set error = ''",
+            "select * from inbound.delivery",
+            "select * from inbound.dedup",
+            "insert into chat.chat (id, channel) values (gen_random_uuid(), 'a')",
+            "delete from chat.chat",
+            "update chat.alias set chat_id = gen_random_uuid()",
+            "update report.timeline set step = 'other'",
+            "select * from report.push_attempt",
+            "select inbound.make_partitions_v1(1)",
+            "insert into flow.release select * from flow.release",
+        ],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn partner_push_pushes_and_never_touches_a_chat() {
+    let world = world().await;
+    let pool = pool_of(&world, "abisu_partner_push").await;
+    let report = world.received("REF-2026-00001").await;
+    let loan =
+        outbox::claim(&pool, CHANNEL, Uuid::now_v7(), 1, LEASE, Duration::ZERO).await.unwrap().remove(0);
+    assert!(outbox::renew(&pool, loan.report_id, loan.epoch, LEASE).await.unwrap());
+    let attempt = NewAttempt {
+        id: Uuid::now_v7(),
+        endpoint: "https://partner.example",
+        body_sha256: b"hash",
+        trace_id: None,
+    };
+    assert!(outbox::open_attempt(&pool, &loan, &attempt, Duration::from_secs(1)).await.unwrap());
+    with_tx(&pool, (loan, attempt.id), |tx, (loan, attempt)| {
+        Box::pin(async move {
+            let outcome = outbox::Outcome::Sent { partner_id: Some("INC-1".to_owned()) };
+            outbox::settle(tx, loan.report_id, loan.epoch, &outcome, None).await?;
+            let evidence = Evidence {
+                outcome: "accepted".to_owned(),
+                http_status: Some(201),
+                partner_id: Some("INC-1".to_owned()),
+                seen: "201".to_owned(),
+            };
+            outbox::close_attempt(tx, *attempt, &evidence).await
+        })
+    })
+    .await
+    .unwrap();
+    sqlx::query("insert into report.timeline (report_id, step) values ($1, 'pushed')")
+        .bind(report)
+        .execute(&pool)
+        .await
+        .unwrap();
+    forbidden(
+        &pool,
+        &[
+            "select * from chat.chat",
+            "update chat.sender set ready_at = now()",
+            "insert into chat.outbound select * from chat.outbound",
+            "select * from chat.session",
+            "select * from inbound.event",
+            "insert into inbound.dead select * from inbound.dead",
+            "delete from report.report",
+            "delete from report.push_attempt",
+            "delete from report.timeline",
+            "update report.photo set bytes = ''",
+        ],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn geocode_reads_areas_and_nothing_of_anybody() {
+    let world = world().await;
+    let pool = pool_of(&world, "abisu_geocode").await;
+    sqlx::query("select * from geo.current_area").fetch_all(&pool).await.unwrap();
+    forbidden(
+        &pool,
+        &[
+            "delete from geo.service_area",
+            "select * from inbound.event",
+            "select * from chat.chat",
+            "select * from report.report",
+            "select * from flow.release",
+        ],
+    )
+    .await;
+}

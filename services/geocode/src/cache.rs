@@ -1,7 +1,8 @@
 //! A provider that remembers good answers, in memory only.
 //!
-//! Calls for the same thing at the same time become one. A failure is never remembered, and nor is "nothing found":
-//! the provider says that too easily.
+//! Calls for the same thing at the same time become one, and that one goes on by itself: a caller whose deadline is
+//! short takes nothing away from the others, and what comes too late for everybody is still remembered for whoever
+//! asks again. A failure is never remembered, and nor is "nothing found": providers say that too easily.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,6 +12,7 @@ use moka::future::Cache;
 
 use crate::Point;
 use crate::provider::{Away, Found, Provider};
+use crate::query::Query;
 
 /// Streets change slowly.
 const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
@@ -18,15 +20,15 @@ const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 const MOST: u64 = 5_000;
 
 /// A provider with a memory.
-pub(crate) struct Cached {
+pub struct Cached {
     inner: Arc<dyn Provider>,
-    searches: Cache<String, Arc<Vec<Found>>>,
-    points: Cache<String, Option<Point>>,
+    searches: Cache<Query, Arc<Vec<Found>>>,
+    points: Cache<(String, &'static str), Option<Point>>,
 }
 
 impl Cached {
     /// Gives a provider a memory.
-    pub(crate) fn new(inner: Arc<dyn Provider>) -> Self {
+    pub fn new(inner: Arc<dyn Provider>) -> Self {
         Self {
             inner,
             searches: Cache::builder().max_capacity(MOST).time_to_live(KEPT).build(),
@@ -35,42 +37,61 @@ impl Cached {
     }
 }
 
+/// Runs a call in a task of its own, so that nobody who stops waiting stops it.
+async fn detached<T: Send + 'static>(
+    call: impl Future<Output = Result<T, Away>> + Send + 'static,
+) -> Result<T, Away> {
+    // The task ends without an answer only with the process.
+    tokio::spawn(tracing::Instrument::in_current_span(call)).await.unwrap_or(Err(Away::Unreachable))
+}
+
 impl Provider for Cached {
     fn name(&self) -> &'static str {
         self.inner.name()
     }
 
-    fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Vec<Found>, Away>> {
+    fn search<'a>(&'a self, query: &'a Query) -> BoxFuture<'a, Result<Vec<Found>, Away>> {
         Box::pin(async move {
-            let ask = async { self.inner.search(query).await.map(Arc::new) };
-            let answer = self.searches.try_get_with_by_ref(query, ask).await.map_err(|error| *error)?;
-            if answer.is_empty() {
-                self.searches.invalidate(query).await;
+            if let Some(known) = self.searches.get(query).await {
+                return Ok(known.to_vec());
             }
-            Ok(answer.to_vec())
+            let (inner, searches, query) = (Arc::clone(&self.inner), self.searches.clone(), query.clone());
+            let call = async move {
+                let ask = async { inner.search(&query).await.map(Arc::new) };
+                let answer = searches.try_get_with_by_ref(&query, ask).await.map_err(|error| *error)?;
+                if answer.is_empty() {
+                    searches.invalidate(&query).await;
+                }
+                Ok(answer)
+            };
+            Ok(detached(call).await?.to_vec())
         })
     }
 
     fn locate<'a>(&'a self, found: &'a Found) -> BoxFuture<'a, Result<Option<Point>, Away>> {
         Box::pin(async move {
-            let Some((id, kind)) = &found.id else {
+            let Some(key) = found.id.clone() else {
                 return Ok(found.point);
             };
-            let key = format!("{kind} {id}");
-            let point = self
-                .points
-                .try_get_with_by_ref(&key, self.inner.locate(found))
-                .await
-                .map_err(|error| *error)?;
-            if point.is_none() {
-                self.points.invalidate(&key).await;
+            if let Some(known) = self.points.get(&key).await {
+                return Ok(known);
             }
-            Ok(point)
+            let (inner, points, found) = (Arc::clone(&self.inner), self.points.clone(), found.clone());
+            let call = async move {
+                let point =
+                    points.try_get_with_by_ref(&key, inner.locate(&found)).await.map_err(|error| *error)?;
+                if point.is_none() {
+                    points.invalidate(&key).await;
+                }
+                Ok(point)
+            };
+            detached(call).await
         })
     }
 
     /// Not remembered: no two pins are alike.
     fn reverse(&self, point: Point) -> BoxFuture<'_, Result<Option<Found>, Away>> {
-        self.inner.reverse(point)
+        let inner = Arc::clone(&self.inner);
+        Box::pin(detached(async move { inner.reverse(point).await }))
     }
 }

@@ -10,10 +10,10 @@ use runtime::config::DatabaseConfig;
 pub struct Config {
     /// Address that gRPC listens on; port 0 takes a free one.
     pub listen: SocketAddr,
-    /// Base URL of CartoCiudad, without a trailing slash.
-    pub cartociudad_url: String,
-    /// Limit of one request to CartoCiudad.
-    pub cartociudad_timeout: Duration,
+    /// Who is asked for addresses.
+    pub geocoder: Geocoder,
+    /// Who is asked instead while that one is away, in order.
+    pub fallback: Vec<Geocoder>,
     /// Official name of the municipality; CartoCiudad filters by it.
     pub city_name: String,
     /// Code of the municipality, five digits; every answer is checked against it.
@@ -24,4 +24,28 @@ pub struct Config {
     pub database: DatabaseConfig,
     /// How long work in flight may take when the service stops.
     pub grace: Duration,
+}
+
+/// Somebody who knows addresses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Geocoder {
+    /// CartoCiudad.
+    CartoCiudad(Endpoint),
+    /// Nominatim.
+    Nominatim(Endpoint),
+    /// Photon.
+    Photon(Endpoint),
+    /// What is loaded in the database.
+    Offline,
+}
+
+/// A provider on the network.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Endpoint {
+    /// Base URL, without a trailing slash.
+    pub url: String,
+    /// Limit of one request.
+    pub timeout: Duration,
+    /// Requests a second at most.
+    pub per_second: u32,
 }

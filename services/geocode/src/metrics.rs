@@ -67,6 +67,10 @@ pub enum Outcome {
     Refused,
     /// With something that is no answer.
     Unreadable,
+    /// Not made: too many under way.
+    Busy,
+    /// Not made: the provider is left alone.
+    Resting,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -76,7 +80,17 @@ struct ByVerdict {
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct ByOutcome {
+    provider: &'static str,
     outcome: Outcome,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ByProvider {
+    provider: &'static str,
+}
+
+fn seconds() -> Histogram {
+    Histogram::new([0.001, 0.005, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0])
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -92,7 +106,7 @@ struct Inner {
     resolves: Family<ByVerdict, Counter>,
     covers: Family<BySide, Counter>,
     provider_calls: Family<ByOutcome, Counter>,
-    provider_seconds: Histogram,
+    provider_seconds: Family<ByProvider, Histogram>,
 }
 
 impl Metrics {
@@ -102,18 +116,18 @@ impl Metrics {
             resolves: Family::default(),
             covers: Family::default(),
             provider_calls: Family::default(),
-            provider_seconds: Histogram::new([0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0]),
+            provider_seconds: Family::new_with_constructor(seconds as fn() -> Histogram),
         };
         registry.register("resolves", "Typed addresses by verdict", inner.resolves.clone());
         registry.register("covers", "Points asked for, by whether they were inside", inner.covers.clone());
         registry.register(
             "provider_calls",
-            "Requests to the provider by outcome",
+            "Requests to each provider by outcome",
             inner.provider_calls.clone(),
         );
         registry.register(
             "provider_seconds",
-            "Time a request to the provider took",
+            "Time a request to each provider took",
             inner.provider_seconds.clone(),
         );
         Self(Arc::new(inner))
@@ -127,8 +141,10 @@ impl Metrics {
         self.0.covers.get_or_create(&BySide { inside: u8::from(inside) }).inc();
     }
 
-    pub(crate) fn provider(&self, outcome: Outcome, took: Duration) {
-        self.0.provider_calls.get_or_create(&ByOutcome { outcome }).inc();
-        self.0.provider_seconds.observe(took.as_secs_f64());
+    pub(crate) fn provider(&self, provider: &'static str, outcome: Outcome, took: Duration) {
+        self.0.provider_calls.get_or_create(&ByOutcome { provider, outcome }).inc();
+        if !matches!(outcome, Outcome::Busy | Outcome::Resting) {
+            self.0.provider_seconds.get_or_create(&ByProvider { provider }).observe(took.as_secs_f64());
+        }
     }
 }

@@ -5,6 +5,7 @@ use futures::future::BoxFuture;
 use crate::Point;
 use crate::coverage::Area;
 use crate::parse::Door;
+use crate::query::Query;
 
 /// Somebody who knows addresses. Answers are what is known of the city, unjudged: whether they fit what was asked is
 /// decided by [`crate::rank`].
@@ -13,9 +14,9 @@ pub trait Provider: Send + Sync + 'static {
     fn name(&self) -> &'static str;
 
     /// What is known under a street and a number, best first; empty when nothing is.
-    fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Vec<Found>, Away>>;
+    fn search<'a>(&'a self, query: &'a Query) -> BoxFuture<'a, Result<Vec<Found>, Away>>;
 
-    /// A point of something that was found without one.
+    /// A point of something that this provider found without one.
     fn locate<'a>(&'a self, found: &'a Found) -> BoxFuture<'a, Result<Option<Point>, Away>>;
 
     /// The door next to a point.
@@ -37,11 +38,19 @@ pub enum Away {
     /// An answer that cannot be read: HTML, cut or too long.
     #[error("the answer cannot be read")]
     Unreadable,
+    /// Not asked: too many questions are under way.
+    #[error("not asked, too many questions are under way")]
+    Busy,
+    /// Not asked: it has failed too often just now.
+    #[error("not asked, it has failed too often just now")]
+    Resting,
 }
 
 /// Something that a provider knows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
+    /// Who knows it: [`Provider::name`].
+    pub provider: &'static str,
     /// What it is.
     pub kind: FoundKind,
     /// The provider's own id and type, by which it can be located.

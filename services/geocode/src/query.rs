@@ -3,45 +3,76 @@
 //! A query is the words of the street and one number, which comes last: CartoCiudad takes the last number for the
 //! house, and a town, a postcode or a province only makes it find nothing.
 
+use std::fmt;
+
 use unicode_normalization::UnicodeNormalization;
 
 use crate::alias::Aliases;
 use crate::fold::spell_day;
 use crate::parse::{Address, Door};
 
-/// Longer queries are refused or slow.
-const LONGEST: usize = 120;
+/// Longer streets are refused or slow, and a number comes behind them.
+const LONGEST: usize = 114;
+
+/// What a provider is asked: the words of a street, and at most one door. Displayed as CartoCiudad wants it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Query {
+    /// The street with its kind, without anything else.
+    pub street: String,
+    /// The door, without a letter.
+    pub door: Option<Door>,
+}
+
+impl Query {
+    /// As a map search wants it: for a house without a number, the street alone.
+    pub(crate) fn plain(&self) -> String {
+        match &self.door {
+            Some(Door::Unnumbered) => self.street.clone(),
+            Some(Door::Numbered { .. }) | None => self.to_string(),
+        }
+    }
+}
+
+impl fmt::Display for Query {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.door {
+            None => f.write_str(&self.street),
+            Some(Door::Numbered { number, .. }) => write!(f, "{} {number}", self.street),
+            Some(Door::Unnumbered) => write!(f, "{} S-N", self.street),
+        }
+    }
+}
 
 /// The queries for an address: as it was typed, without the kind of street, under the other name of the street, and
 /// the street without its number.
-pub(crate) fn plan(asked: &Address, aliases: &Aliases) -> Vec<String> {
+pub(crate) fn plan(asked: &Address, aliases: &Aliases) -> Vec<Query> {
     let name = spelled(&asked.name);
     let other = aliases.other(&asked.name);
-    let mut plan = Vec::new();
-    let mut add = |query: String| {
-        let query: String = query.nfc().filter(|c| !c.is_control() && !matches!(c, '"' | '\\')).collect();
-        if !query.is_empty() && !plan.contains(&query) {
+    let mut plan: Vec<Query> = Vec::new();
+    let mut add = |street: &str, door: Option<&Door>| {
+        let street: String = street.nfc().filter(|c| !c.is_control() && !matches!(c, '"' | '\\')).collect();
+        let query = Query { street: cut(&street, LONGEST).to_owned(), door: door.cloned() };
+        if !query.street.is_empty() && !plan.contains(&query) {
             plan.push(query);
         }
     };
-    let number = match &asked.door {
-        None => None,
-        Some(Door::Unnumbered) => Some("S-N".to_owned()),
-        // The letter is not sent: it is compared, and a letter the provider lacks would hide the house.
-        Some(Door::Numbered { number, .. }) => Some(number.to_string()),
-    };
-    if let Some(number) = &number {
-        add(join(&typed(asked, &name), number));
-        add(join(&name, number));
+    // The letter is not sent: it is compared, and a letter the provider lacks would hide the house.
+    let door = asked.door.as_ref().map(|door| match door {
+        Door::Unnumbered => Door::Unnumbered,
+        Door::Numbered { number, .. } => Door::Numbered { number: *number, extension: None },
+    });
+    if door.is_some() {
+        add(&typed(asked, &name), door.as_ref());
+        add(&name, door.as_ref());
         if let Some(other) = other {
-            add(join(&spanish(asked, other), number));
-            add(join(other, number));
+            add(&spanish(asked, other), door.as_ref());
+            add(other, door.as_ref());
         }
     }
-    add(cut(&typed(asked, &name), LONGEST).to_owned());
-    add(cut(&name, LONGEST).to_owned());
+    add(&typed(asked, &name), None);
+    add(&name, None);
     if let Some(other) = other {
-        add(spanish(asked, other));
+        add(&spanish(asked, other), None);
     }
     plan
 }
@@ -71,10 +102,6 @@ fn spelled(name: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-fn join(street: &str, number: &str) -> String {
-    format!("{} {number}", cut(street, LONGEST - number.len() - 1))
-}
-
 fn cut(text: &str, length: usize) -> &str {
     text.char_indices().nth(length).map_or(text, |(end, _)| text.get(..end).unwrap_or(text)).trim_end()
 }
@@ -87,7 +114,10 @@ mod tests {
 
     fn queries(text: &str) -> String {
         match parse(text, &Gazetteer::of("Vitoria-Gasteiz", "01")) {
-            Parsed::Address(address) => plan(&address, &Aliases::of("01059")).join(" | "),
+            Parsed::Address(address) => {
+                let plan = plan(&address, &Aliases::of("01059"));
+                plan.iter().map(ToString::to_string).collect::<Vec<_>>().join(" | ")
+            }
             other => format!("{other:?}"),
         }
     }
@@ -120,7 +150,7 @@ mod tests {
             panic!("an address");
         };
         for query in plan(&address, &Aliases::of("01059")) {
-            assert!(query.chars().count() <= LONGEST, "{query}");
+            assert!(query.to_string().chars().count() <= 120, "{query}");
         }
     }
 }

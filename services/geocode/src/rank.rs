@@ -7,7 +7,9 @@
 #[cfg(test)]
 mod tests;
 
+use crate::Point;
 use crate::alias::Aliases;
+use crate::differ::{Difference, Part, differences};
 use crate::fold::{STRONG, WEAK, fold, key, similarity};
 use crate::parse::{Address, Door};
 use crate::provider::{Found, FoundKind};
@@ -27,6 +29,8 @@ pub struct Match {
     pub found: Found,
     /// How well it fits.
     pub confidence: f64,
+    /// What is not as it was asked for.
+    pub differences: Vec<Difference>,
 }
 
 /// What the candidates amount to.
@@ -59,8 +63,12 @@ pub fn rank(asked: &Address, found: &[Found], aliases: &Aliases) -> Verdict {
         [Some(asked.name.as_str()), aliases.other(&asked.name)].into_iter().flatten().map(key).collect();
     let mut scored: Vec<Match> = found
         .iter()
-        .map(|found| Match { confidence: score(asked, &names, found), found: found.clone() })
-        .filter(|candidate| candidate.confidence >= WEAK)
+        .map(|found| (score(asked, &names, found), found))
+        .filter(|(confidence, _)| *confidence >= WEAK)
+        .map(|(confidence, found)| {
+            let differences = differences(asked, found, aliases);
+            Match { found: found.clone(), confidence, differences }
+        })
         .collect();
     // Stable: among equals the provider's order stays.
     scored.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
@@ -90,6 +98,17 @@ fn score(asked: &Address, names: &[Vec<String>], found: &Found) -> f64 {
         (None, _) => false,
     };
     if differs { name - OTHER_KIND } else { name }
+}
+
+/// Puts the nearer ones first among those that fit as well.
+pub(crate) fn prefer_near(verdict: &mut Verdict, bias: Point) {
+    if let Verdict::Several(several) = verdict {
+        let metres = |m: &Match| m.found.point.map_or(f64::INFINITY, |point| point.metres_to(bias));
+        several.sort_by(|a, b| {
+            let better = b.confidence.total_cmp(&a.confidence);
+            better.then_with(|| metres(a).total_cmp(&metres(b)))
+        });
+    }
 }
 
 /// What tells one street from another.
@@ -201,6 +220,7 @@ fn streets(scored: &[Match]) -> Vec<Match> {
             None => {
                 let mut street = candidate.clone();
                 if by_door {
+                    street.differences.retain(|difference| difference.part != Part::Door);
                     street.found =
                         Found { kind: FoundKind::Street, id: None, door: None, point: None, ..street.found };
                 }

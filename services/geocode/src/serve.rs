@@ -14,12 +14,12 @@ use tonic_health::ServingStatus;
 use tonic_health::server::HealthReporter;
 
 use crate::alias::Aliases;
-use crate::cache::Cached;
-use crate::cartociudad::CartoCiudad;
 use crate::config::Config;
+use crate::gate::Gate;
 use crate::gazetteer::Gazetteer;
 use crate::grpc::Service;
 use crate::metrics::Metrics;
+use crate::providers;
 use crate::resolve::Resolver;
 
 /// A connection lives this long, so that clients meet new replicas.
@@ -44,19 +44,19 @@ pub async fn run(config: Config, shell: Shell) -> anyhow::Result<()> {
 pub async fn start(config: Config, shell: &Shell) -> anyhow::Result<SocketAddr> {
     let pool = shell.database(&config.database)?;
     let metrics = shell.metrics(Metrics::register);
-    let provider = CartoCiudad::new(
-        &config.cartociudad_url,
-        config.cartociudad_timeout,
-        &config.city_name,
-        &config.city_ine_code,
-        metrics.clone(),
-    )?;
+    let gate = Gate::new(pool.clone());
+    let watch = gate.clone().watch(shell.stopping());
+    shell.spawn("areas", async {
+        watch.await;
+        Ok(())
+    });
     let resolver = Resolver {
         pool: pool.clone(),
-        provider: Arc::new(Cached::new(Arc::new(provider))),
+        gate,
+        provider: providers::build(&config, &pool, &metrics)?,
         aliases: Aliases::of(&config.city_ine_code),
         names: Gazetteer::of(&config.city_name, &config.city_province_code),
-        patience: config.cartociudad_timeout * 2,
+        patience: providers::patience(&config.geocoder),
         metrics,
     };
     let listener = TcpListener::bind(config.listen)

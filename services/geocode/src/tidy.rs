@@ -83,6 +83,7 @@ mod tests {
 
     fn found(street_type: &str, name: &str, door: Option<u32>) -> Found {
         Found {
+            provider: "test",
             kind: FoundKind::Door,
             id: None,
             street_type: street_type.to_owned(),

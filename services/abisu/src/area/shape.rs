@@ -52,6 +52,9 @@ pub enum ShapeError {
     /// Fewer than two numbers.
     #[error("{0}: a position needs a longitude and a latitude")]
     ShortPosition(String),
+    /// Another system of coordinates is declared.
+    #[error("crs: {0:?} is not WGS 84; export the file in EPSG:4326")]
+    OtherCrs(String),
     /// A ring that does not end where it begins.
     #[error("{0}: the ring is not closed; its last position must repeat the first")]
     Open(String),
@@ -69,6 +72,9 @@ const SPAIN: ([f64; 2], [f64; 2]) = ([-19.0, 5.0], [27.0, 44.5]);
 /// # Errors
 /// The first thing that is wrong, with its place.
 pub fn read(text: &str) -> Result<Shape, ShapeError> {
+    if let Some(crs) = declared_crs(text).filter(|crs| !is_wgs84(crs)) {
+        return Err(ShapeError::OtherCrs(crs));
+    }
     let document: GeoJson =
         text.parse().map_err(|error: geojson::Error| ShapeError::NotGeoJson(error.to_string()))?;
     let mut shape = Shape { polygons: Vec::new(), area_ids: Vec::new() };
@@ -82,6 +88,20 @@ pub fn read(text: &str) -> Result<Shape, ShapeError> {
         }
     }
     if shape.polygons.is_empty() { Err(ShapeError::Empty) } else { Ok(shape) }
+}
+
+/// The system that a file names in the member `crs`, as older tools do; the standard knows only WGS 84.
+fn declared_crs(text: &str) -> Option<String> {
+    let document: serde_json::Value = serde_json::from_str(text).ok()?;
+    let crs = document.get("crs").filter(|crs| !crs.is_null())?;
+    let name = crs.pointer("/properties/name").and_then(|name| name.as_str());
+    Some(name.map_or_else(|| crs.to_string(), str::to_owned))
+}
+
+/// WGS 84, and ETRS 89 (EPSG:4258), which differs from it by less than a metre and is what the institutes publish in.
+fn is_wgs84(name: &str) -> bool {
+    let code = name.rsplit([':', '/']).next().unwrap_or_default();
+    ["CRS84", "4326", "4258"].iter().any(|known| code.eq_ignore_ascii_case(known))
 }
 
 impl Shape {
@@ -204,6 +224,24 @@ mod tests {
             let error = polygon(ring).unwrap_err().to_string();
             assert!(error.contains(says), "{ring}: {error}");
         }
+    }
+
+    #[test]
+    fn a_declared_system_must_be_wgs_84() {
+        let with = |crs: &str| {
+            let ring = "[[-2.7,42.8],[-2.6,42.8],[-2.6,42.9],[-2.7,42.8]]";
+            read(&format!(r#"{{"type":"Polygon","crs":{crs},"coordinates":[{ring}]}}"#)).map(|_| ())
+        };
+        let named = |name: &str| with(&format!(r#"{{"type":"name","properties":{{"name":"{name}"}}}}"#));
+        for right in ["urn:ogc:def:crs:OGC:1.3:CRS84", "EPSG:4326", "urn:ogc:def:crs:EPSG::4258", "CRS84"] {
+            named(right).unwrap();
+        }
+        with("null").unwrap();
+        for wrong in ["urn:ogc:def:crs:EPSG::25830", "EPSG:3857", "EPSG:23030"] {
+            let error = named(wrong).unwrap_err().to_string();
+            assert!(error.contains(wrong) && error.contains("EPSG:4326"), "{error}");
+        }
+        assert!(with(r#"{"type":"link"}"#).is_err());
     }
 
     #[test]

@@ -49,6 +49,7 @@ pub(super) fn found(entry: &Value, ine_code: &str) -> Option<Found> {
     }
     let id = text(entry, "id");
     Some(Found {
+        provider: super::NAME,
         kind,
         id: (!id.is_empty()).then(|| (id.to_owned(), provider_type)),
         street_type,

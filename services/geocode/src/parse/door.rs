@@ -58,7 +58,7 @@ pub(super) const INDOORS: [&str; 43] = [
 ];
 
 /// The door of a house.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Door {
     /// A number, with a letter or "bis".
     Numbered {

@@ -33,6 +33,7 @@ fn candidate(text: &str) -> Found {
         _ => (FoundKind::Place, true),
     };
     Found {
+        provider: "test",
         kind,
         id: None,
         street_type: street_type.to_owned(),

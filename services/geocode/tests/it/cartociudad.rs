@@ -47,11 +47,17 @@ pub(crate) struct CartoCiudad {
 struct Inner {
     trap: Trap,
     requests: Vec<(String, Vec<(String, String)>)>,
+    /// Queries with this word are not answered before it is let go.
+    held: tokio::sync::watch::Sender<Option<&'static str>>,
 }
 
 impl CartoCiudad {
     pub(crate) async fn start() -> Self {
-        let state = Arc::new(Mutex::new(Inner { trap: Trap::None, requests: Vec::new() }));
+        let state = Arc::new(Mutex::new(Inner {
+            trap: Trap::None,
+            requests: Vec::new(),
+            held: tokio::sync::watch::Sender::new(None),
+        }));
         let router = Router::new()
             .route("/base/candidates", get(candidates))
             .route("/base/find", get(find))
@@ -65,6 +71,11 @@ impl CartoCiudad {
 
     pub(crate) fn set(&self, trap: Trap) {
         self.state.lock().unwrap().trap = trap;
+    }
+
+    /// Holds the answers to queries with a word back, until none is.
+    pub(crate) fn hold(&self, word: Option<&'static str>) {
+        self.state.lock().unwrap().held.send_replace(word);
     }
 
     /// The value of one parameter in each request to a method so far.
@@ -94,8 +105,16 @@ async fn enter(
         }
         trap
     };
+    let mut held = state.lock().unwrap().held.subscribe();
+    let text = get_one(query, "q").to_lowercase();
+    held.wait_for(|word| word.is_none_or(|word| !text.contains(word))).await.unwrap();
+    (trap, sprung(trap).await)
+}
+
+/// What any web server can do instead of answering.
+pub(crate) async fn sprung(trap: Trap) -> Option<Response<Body>> {
     let html = "<!doctype html><html><body><h1>HTTP Status 500</h1></body></html>";
-    let answer = match trap {
+    match trap {
         Trap::OneServerError | Trap::ServerError => Some(answer(500, "text/html;charset=utf-8", html)),
         Trap::Html => Some(answer(200, "text/html;charset=utf-8", html)),
         Trap::Cut => Some(answer(200, "application/json", "[{\"id\":\"1\",")),
@@ -103,8 +122,7 @@ async fn enter(
         Trap::Callback => Some(answer(200, "application/javascript", "callback([])")),
         Trap::Silence => std::future::pending().await,
         Trap::None | Trap::OtherId | Trap::OtherTown | Trap::OddTypes => None,
-    };
-    (trap, answer)
+    }
 }
 
 fn answer(status: u16, content_type: &str, body: &str) -> Response<Body> {
@@ -115,11 +133,11 @@ fn answer(status: u16, content_type: &str, body: &str) -> Response<Body> {
         .unwrap()
 }
 
-fn json_answer(value: &Value) -> Response<Body> {
+pub(crate) fn json_answer(value: &Value) -> Response<Body> {
     answer(200, "application/json", &value.to_string())
 }
 
-fn get_one(query: &[(String, String)], name: &str) -> String {
+pub(crate) fn get_one(query: &[(String, String)], name: &str) -> String {
     query.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone()).unwrap_or_default()
 }
 
@@ -151,6 +169,11 @@ async fn candidates(State(state): Shared, Query(query): Parameters) -> Response<
         return answer;
     }
     let text = get_one(&query, "q").to_lowercase().replace("í", "i").replace("é", "e");
+    // The text goes into a JSON body as it is, and numbers into an int.
+    let too_big = |word: &str| word.parse::<u64>().is_ok_and(|number| i32::try_from(number).is_err());
+    if text.contains(['"', '\\', '\n']) || text.split(' ').any(too_big) {
+        return sprung(Trap::ServerError).await.unwrap();
+    }
     let mut words: Vec<&str> = text.split(' ').filter(|word| !["de", "la"].contains(word)).collect();
     let number = words.last().and_then(|word| word.parse::<i64>().ok());
     words.truncate(words.len() - usize::from(number.is_some()));
@@ -166,7 +189,9 @@ async fn candidates(State(state): Shared, Query(query): Parameters) -> Response<
             Some(number) => {
                 // The nearest one, without a word about it.
                 let nearest = street.2.iter().min_by_key(|door| (i64::from(**door) - number).abs());
-                let point = |door: u32| (42.846 + f64::from(door) / 100_000.0, -2.672);
+                // The canton lies some hundred metres to the north.
+                let south = if street.0 == "CANTON" { 42.847 } else { 42.846 };
+                let point = |door: u32| (south + f64::from(door) / 100_000.0, -2.672);
                 list.extend(
                     nearest
                         .map(|door| object("portal", named, Some(*door), &format!("p{index}"), point(*door))),

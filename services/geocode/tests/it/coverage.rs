@@ -62,6 +62,72 @@ async fn the_border_is_inside_and_a_hole_is_outside() {
     assert!((110_000.0..112_000.0).contains(&hole), "a degree is some 111 km: {hole}");
 }
 
+/// A star of many vertices with a square hole, so that it is cut into many pieces.
+fn star(vertices: u32) -> (String, Vec<(f64, f64)>) {
+    let ring: Vec<(f64, f64)> = (0..vertices)
+        .map(|n| {
+            let angle = f64::from(n) * std::f64::consts::TAU / f64::from(vertices);
+            let radius = if n % 2 == 0 { 0.1 } else { 0.08 };
+            (42.85 + radius * angle.sin(), -2.67 + radius * angle.cos())
+        })
+        .collect();
+    let text = |(latitude, longitude): &(f64, f64)| format!("{longitude} {latitude}");
+    let outer: Vec<String> = ring.iter().chain(ring.first()).map(text).collect();
+    let hole = "-2.68 42.84, -2.68 42.86, -2.66 42.86, -2.66 42.84, -2.68 42.84";
+    (format!("MULTIPOLYGON((({}), ({hole})))", outer.join(", ")), ring)
+}
+
+#[tokio::test]
+async fn the_pieces_decide_as_the_whole_does_at_every_vertex_edge_and_cut() {
+    let database = testkit::database().await;
+    let (shape, ring) = star(2000);
+    area::load(&database, "star", 1, &shape).await;
+    assert!(database.count("select count(*) from geo.area_part").await > 10);
+    let border = ring.iter().copied().chain(ring.windows(2).map(|edge| middle(edge[0], edge[1])));
+    let border: Vec<Point> = border.map(|(north, east)| point(north, east)).collect();
+    let covered = cover(&database.pool, &border).await.unwrap();
+    assert_eq!(covered.iter().filter(|area| area.is_none()).count(), 0, "vertices and edges are inside");
+    let grid = (0..900).map(|n| (42.74 + f64::from(n % 30) * 0.0073, -2.78 + f64::from(n / 30) * 0.0073));
+    let hole = [(42.84, -2.68), (42.85, -2.68), (42.86, -2.67), (42.85, -2.67), (42.8599, -2.6601)];
+    let points: Vec<Point> = grid.chain(hole).map(|(north, east)| point(north, east)).collect();
+    let pieces: Vec<bool> =
+        cover(&database.pool, &points).await.unwrap().iter().map(Option::is_some).collect();
+    let (north, east): (Vec<f64>, Vec<f64>) = points.iter().map(|p| (p.latitude, p.longitude)).unzip();
+    let whole: Vec<bool> = sqlx::query_scalar(
+        "select st_covers(shape, st_setsrid(st_makepoint(east, north), 4326))
+         from geo.service_area, unnest($1::float8[], $2::float8[]) with ordinality as p (north, east, n)
+         order by n",
+    )
+    .bind(&north)
+    .bind(&east)
+    .fetch_all(&database.pool)
+    .await
+    .unwrap();
+    assert_eq!(pieces, whole);
+    assert_eq!(
+        whole[900..],
+        [true, true, true, false, false],
+        "the edge of a hole is inside, its middle is not"
+    );
+    for (latitude, longitude) in [(42.85, -2.67), (42.7, -2.67)] {
+        let by = covers(&database.pool, point(latitude, longitude)).await.unwrap().outside_by.unwrap();
+        let whole: f64 = sqlx::query_scalar(
+            "select st_distance(shape::geography, st_setsrid(st_makepoint($2, $1), 4326)::geography)
+             from geo.service_area",
+        )
+        .bind(latitude)
+        .bind(longitude)
+        .fetch_one(&database.pool)
+        .await
+        .unwrap();
+        assert!((by - whole).abs() < 0.5, "{by} {whole}");
+    }
+}
+
+fn middle(a: (f64, f64), b: (f64, f64)) -> (f64, f64) {
+    (f64::midpoint(a.0, b.0), f64::midpoint(a.1, b.1))
+}
+
 #[tokio::test]
 async fn a_new_version_decides_at_once_and_the_nearest_area_is_named() {
     let database = testkit::database().await;
@@ -85,4 +151,25 @@ async fn without_an_area_there_is_no_decision() {
     assert!(matches!(covers(&database.pool, here).await, Err(Error::NoArea)));
     assert!(matches!(cover(&database.pool, &[here]).await, Err(Error::NoArea)));
     assert_eq!(cover(&database.pool, &[]).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn a_long_border_costs_little_more_than_a_short_one() {
+    let database = testkit::database().await;
+    let rate = async |vertices: u32| {
+        let (shape, _) = star(vertices);
+        area::load(&database, "star", i32::try_from(vertices).unwrap(), &shape).await;
+        let grid =
+            (0..10_000).map(|n| (42.74 + f64::from(n % 100) * 0.0022, -2.78 + f64::from(n / 100) * 0.0022));
+        let points: Vec<Point> = grid.map(|(north, east)| point(north, east)).collect();
+        cover(&database.pool, &points).await.unwrap();
+        let started = std::time::Instant::now();
+        let areas = cover(&database.pool, &points).await.unwrap();
+        assert!(areas.iter().any(Option::is_some) && areas.iter().any(Option::is_none));
+        10_000.0 / started.elapsed().as_secs_f64()
+    };
+    let (short, long) = (rate(40).await, rate(20_000).await);
+    println!("covers: {short:.0} points/s with 40 vertices, {long:.0} with 20,000");
+    // The goals are 20,000 and 5,000 on a machine that does nothing else; against the whole shape it is a few dozen.
+    assert!(short > 500.0 && long > 200.0, "{short:.0} {long:.0}");
 }

@@ -3,7 +3,13 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod adapter;
+mod app;
 mod area;
 mod cartociudad;
+mod contract;
 mod coverage;
+mod guard;
+mod offline;
+mod osm;
+mod process;
 mod service;

@@ -19,7 +19,9 @@ use crate::document::{
     Action, Component, Document, Field, Layout, ListItem, MainContent, Next, Pairs, Screen, VERSION,
 };
 use crate::init::{ADDRESS_FIELD, EXAMPLE_ADDRESS, FIRST_SCREEN, init_data};
+use crate::keys::{Keys, keys};
 use crate::limits;
+use crate::lint::{Violation, lint, lint_init_data, lint_languages};
 use crate::source::{CatalogFile, Texts};
 use crate::taxonomy::{Form, Kind, Taxonomy, titles};
 use crate::tree::{Entry, Node, leaves, screen_id};
@@ -43,6 +45,30 @@ pub struct FlowDocument {
     pub first_screen: String,
     /// An example of the data that screen needs; see [`init_data`].
     pub init_example: Value,
+    /// Where each of its texts came from.
+    pub keys: Keys,
+}
+
+impl FlowDocument {
+    /// What is wrong with the form, with the keys that caused it: the document itself, and what a message gives it.
+    /// A checked taxonomy gives none; this is the proof that it does not.
+    pub fn lint(&self) -> Vec<Violation> {
+        let mut violations = lint(&self.json);
+        violations.extend(lint_init_data(&self.json, &self.first_screen, Some(&self.init_example)));
+        self.with_keys(violations)
+    }
+
+    /// Where the form of another language differs from this one in more than words. The violations are of `other`.
+    pub fn lint_language(&self, other: &Self) -> Vec<Violation> {
+        other.with_keys(lint_languages(&self.json, &other.json, |key| matches!(key, "route" | "version")))
+    }
+
+    fn with_keys(&self, mut violations: Vec<Violation>) -> Vec<Violation> {
+        for violation in &mut violations {
+            violation.key = self.keys.find(&violation.pointer).map(str::to_owned);
+        }
+        violations
+    }
 }
 
 /// Why there is no form.
@@ -73,6 +99,7 @@ pub fn generate(taxonomy: &Taxonomy, language: &str) -> Result<FlowDocument, Gen
         json,
         first_screen: FIRST_SCREEN.to_owned(),
         init_example: init_data(EXAMPLE_ADDRESS),
+        keys: keys(form, catalog, language),
     })
 }
 

@@ -7,6 +7,8 @@ use std::fmt;
 pub struct Problem {
     /// The file, as a path from the root of the tree: `catalogs/es.yaml`.
     pub file: String,
+    /// The line of the key, from 1; none where the key is not in the file and nothing is around it.
+    pub line: Option<usize>,
     /// The key within the file, dotted: `taxonomy.container.title`; empty when it is the file as a whole.
     pub key: String,
     /// What is wrong.
@@ -17,12 +19,15 @@ pub struct Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { file, key, message, remedy } = self;
-        if key.is_empty() {
-            write!(formatter, "{file}: {message}; {remedy}")
-        } else {
-            write!(formatter, "{file}: {key}: {message}; {remedy}")
+        let Self { file, line, key, message, remedy } = self;
+        write!(formatter, "{file}:")?;
+        if let Some(line) = line {
+            write!(formatter, "{line}:")?;
         }
+        if !key.is_empty() {
+            write!(formatter, " {key}:")?;
+        }
+        write!(formatter, " {message}; {remedy}")
     }
 }
 
@@ -39,6 +44,14 @@ impl<'a> Problems<'a> {
         Self { file, found }
     }
 
+    /// A problem whose line the parser knows.
+    pub(crate) fn add_at(&mut self, line: Option<usize>, message: String, remedy: &str) {
+        self.add("", message, remedy);
+        if let Some(problem) = self.found.last_mut() {
+            problem.line = line;
+        }
+    }
+
     pub(crate) fn add(
         &mut self,
         key: impl Into<String>,
@@ -47,6 +60,7 @@ impl<'a> Problems<'a> {
     ) {
         self.found.push(Problem {
             file: self.file.to_owned(),
+            line: None,
             key: key.into(),
             message: message.into(),
             remedy: remedy.into(),

@@ -104,7 +104,8 @@ pub(crate) fn parse<T: DeserializeOwned>(file: &str, text: &str, found: &mut Vec
         Ok(parsed) => Some(parsed),
         Err(error) => {
             let message = format!("cannot be read: {}", error.without_snippet());
-            Problems::of(file, found).add("", message, "correct the file at that place");
+            let line = error.location().and_then(|location| usize::try_from(location.line()).ok());
+            Problems::of(file, found).add_at(line, message, "correct the file at that place");
             None
         }
     }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::check::{self, PARTNER_FILE, TAXONOMY_FILE, catalog_file};
+use crate::lines::Lines;
 use crate::problem::Problem;
 use crate::source::{CatalogFile, PartnerFile, TaxonomyFile, parse};
 use crate::tree::{Entry, leaves};
@@ -48,6 +49,27 @@ pub struct Leaf {
     pub partner: Option<PartnerCategory>,
 }
 
+/// The files of a city, as text.
+#[derive(Debug, Clone, Copy)]
+pub struct CityFiles {
+    /// `flows/report/taxonomy.yaml`.
+    pub taxonomy: &'static str,
+    /// `catalogs/<language>.yaml`, by language.
+    pub catalogs: &'static [(&'static str, &'static str)],
+    /// `catalogs/partner.yaml`.
+    pub partner: &'static str,
+}
+
+/// The city this crate is built with, Vitoria-Gasteiz.
+pub const BUILTIN: CityFiles = CityFiles {
+    taxonomy: include_str!("../../../../flows/report/taxonomy.yaml"),
+    catalogs: &[
+        ("es", include_str!("../../../../catalogs/es.yaml")),
+        ("eu", include_str!("../../../../catalogs/eu.yaml")),
+    ],
+    partner: include_str!("../../../../catalogs/partner.yaml"),
+};
+
 /// What may be reported, in all languages. Exists only checked.
 #[derive(Debug, Clone)]
 pub struct Taxonomy {
@@ -75,14 +97,7 @@ impl Taxonomy {
     /// # Errors
     /// What the checks found; a test sees to it that there is nothing.
     pub fn builtin() -> Result<Self, Vec<Problem>> {
-        Self::from_yaml(
-            include_str!("../../../../flows/report/taxonomy.yaml"),
-            &[
-                ("es", include_str!("../../../../catalogs/es.yaml")),
-                ("eu", include_str!("../../../../catalogs/eu.yaml")),
-            ],
-            include_str!("../../../../catalogs/partner.yaml"),
-        )
+        Self::from_yaml(BUILTIN.taxonomy, BUILTIN.catalogs, BUILTIN.partner)
     }
 
     /// Reads and checks the files of a city: the tree, a catalog for each language, the contractor's mapping.
@@ -90,6 +105,20 @@ impl Taxonomy {
     /// # Errors
     /// Every problem that was found, not only the first.
     pub fn from_yaml(taxonomy: &str, catalogs: &[(&str, &str)], partner: &str) -> Result<Self, Vec<Problem>> {
+        Self::read(taxonomy, catalogs, partner).map_err(|mut found| {
+            let mut files =
+                BTreeMap::from([(TAXONOMY_FILE.to_owned(), taxonomy), (PARTNER_FILE.to_owned(), partner)]);
+            files.extend(catalogs.iter().map(|(language, text)| (catalog_file(language), *text)));
+            let files: BTreeMap<String, Lines> =
+                files.into_iter().map(|(file, text)| (file, Lines::of(text))).collect();
+            for problem in found.iter_mut().filter(|problem| problem.line.is_none()) {
+                problem.line = files.get(&problem.file).and_then(|lines| lines.find(&problem.key));
+            }
+            found
+        })
+    }
+
+    fn read(taxonomy: &str, catalogs: &[(&str, &str)], partner: &str) -> Result<Self, Vec<Problem>> {
         let mut found = Vec::new();
         let languages: Vec<&str> = catalogs.iter().map(|(language, _)| *language).collect();
         check::catalog::languages(&languages, &mut found);

@@ -258,6 +258,6 @@ fn all_problems_are_told_at_once() {
     assert_eq!(problems.len(), 3, "{problems:#?}");
     assert_eq!(
         problems[0].to_string(),
-        "catalogs/en.yaml: form.submit: blank; write a text; the platform refuses blank ones"
+        "catalogs/en.yaml:11: form.submit: blank; write a text; the platform refuses blank ones"
     );
 }

@@ -1,0 +1,102 @@
+//! `abisu flows` and its arguments.
+
+use std::path::PathBuf;
+
+use clap::Subcommand;
+use runtime::config::{DatabaseArgs, parse_base_url};
+
+#[derive(Subcommand)]
+pub(crate) enum FlowsCommand {
+    /// Check the taxonomy, the catalogs, the contractor's mapping and the forms made from them; or Flow JSON files
+    Check {
+        /// Flow JSON files to check instead, whoever made them
+        files: Vec<PathBuf>,
+        #[command(flatten)]
+        city: CityArgs,
+    },
+    /// Print the screens of a form as a tree
+    Preview {
+        /// Language of the form
+        #[arg(long, alias = "language")]
+        lang: String,
+        #[command(flatten)]
+        city: CityArgs,
+    },
+    /// Write the Flow JSON of each language
+    Build {
+        /// Only this language
+        #[arg(long, alias = "language")]
+        lang: Option<String>,
+        /// Folder for report.<language>.json; without it the one language is printed
+        #[arg(long)]
+        out: Option<PathBuf>,
+        #[command(flatten)]
+        city: CityArgs,
+    },
+    /// Say what differs between two Flow JSON files
+    Diff {
+        /// The file before
+        old: PathBuf,
+        /// The file after
+        new: PathBuf,
+    },
+    /// Upload and publish the form of each language; what is live already is left alone
+    Publish(Box<PublishArgs>),
+}
+
+/// Where the files of the city are.
+#[derive(clap::Args)]
+pub(crate) struct CityArgs {
+    /// Folder that holds report/taxonomy.yaml; the built-in city's without it
+    #[arg(long, env = "ABISU_FLOWS_DIR", value_name = "DIR")]
+    pub(crate) flows_dir: Option<PathBuf>,
+    /// Folder that holds a catalog for each language and partner.yaml; the built-in city's without it
+    #[arg(long, env = "ABISU_CATALOGS_DIR", value_name = "DIR")]
+    pub(crate) catalogs_dir: Option<PathBuf>,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct PublishArgs {
+    /// Only this language
+    #[arg(long, alias = "language")]
+    pub(crate) lang: Option<String>,
+    /// Only say what would be done
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Leave the forms as drafts, which only test numbers are sent
+    #[arg(long, conflicts_with = "deprecate_old")]
+    pub(crate) draft: bool,
+    /// Deprecate the forms that are no longer sent; what was sent of them cannot be opened any more
+    #[arg(long)]
+    pub(crate) deprecate_old: bool,
+    /// Id of the channel that sends the forms
+    #[arg(long, default_value = "whatsapp")]
+    pub(crate) channel: String,
+    /// Base of the Graph API, without the version
+    #[arg(
+        long,
+        env = "ABISU_META_GRAPH_URL",
+        default_value = "https://graph.facebook.com",
+        value_parser = parse_base_url
+    )]
+    pub(crate) graph_url: String,
+    /// Version of the Graph API
+    #[arg(long, env = "ABISU_META_GRAPH_VERSION", default_value = "v26.0")]
+    pub(crate) graph_version: String,
+    /// Id of the phone number
+    #[arg(long, env = "ABISU_META_PHONE_NUMBER_ID")]
+    pub(crate) phone_number_id: Option<String>,
+    /// Id of the WhatsApp Business Account
+    #[arg(long, env = "ABISU_META_WABA_ID")]
+    pub(crate) waba_id: Option<String>,
+    /// Access token of the Graph API
+    #[arg(long, env = "ABISU_META_ACCESS_TOKEN", hide_env_values = true)]
+    pub(crate) access_token: Option<String>,
+    /// File that holds the access token
+    #[arg(long, env = "ABISU_META_ACCESS_TOKEN_FILE")]
+    pub(crate) access_token_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) city: CityArgs,
+    #[command(flatten)]
+    pub(crate) database: DatabaseArgs,
+}

@@ -1,0 +1,247 @@
+//! `abisu flows publish`: the form of every language, live on the account and recorded for the services.
+//!
+//! A form is updated in place: what was sent of it keeps its old document, and answers name the version they are from.
+//! Names are unique in an account and given by channel and language, so a run that was cut after any step finds on
+//! the next run what it had made, and goes on from there. The record in `flow.release` is written last; it carries the
+//! compiled taxonomy, so that an answer to an old form is understood from its row alone.
+
+use std::time::Duration;
+
+use anyhow::{Context, anyhow};
+use channel::meta::{Flow, FlowError, GraphClient, GraphConfig};
+use flow_json::{FlowDocument, Taxonomy};
+use runtime::ConfigError;
+use runtime::config::required_secret;
+use serde_json::Value;
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use super::args::{CityArgs, PublishArgs};
+use super::assets::Assets;
+use super::city::in_folder;
+use super::explain::{cannot_update, explain, refused};
+use super::target::{Target, choose, names, sends};
+use super::{check, city, forms};
+use crate::Failure;
+use crate::connect::connect;
+
+/// An upload may take the platform a while to check.
+const TIMEOUT: Duration = Duration::from_secs(30);
+/// Meta's own list has no category for reports to a city.
+const CATEGORIES: [&str; 1] = ["OTHER"];
+
+/// Where forms go, and how.
+struct Account {
+    graph: GraphClient,
+    assets: Assets,
+    id: String,
+    channel: String,
+    draft: bool,
+    dry_run: bool,
+    deprecate_old: bool,
+    city: CityArgs,
+}
+
+/// The newest release of a language.
+struct Live {
+    content_hash: String,
+    provider_flow_id: String,
+}
+
+pub(crate) async fn publish(args: PublishArgs) -> Result<String, Failure> {
+    let PublishArgs {
+        lang,
+        dry_run,
+        draft,
+        deprecate_old,
+        channel,
+        graph_url,
+        graph_version,
+        phone_number_id,
+        waba_id,
+        access_token,
+        access_token_file,
+        city,
+        database,
+    } = args;
+    let token = required_secret("ABISU_META_ACCESS_TOKEN", access_token, access_token_file)?;
+    let assets = Assets::new(&graph_url, &graph_version, token.clone(), TIMEOUT)?;
+    let config = GraphConfig {
+        base_url: graph_url,
+        version: graph_version,
+        phone_number_id: given("ABISU_META_PHONE_NUMBER_ID", phone_number_id)?,
+        token,
+        timeout: TIMEOUT,
+    };
+    let id = given("ABISU_META_WABA_ID", waba_id)?;
+    let graph = GraphClient::new(config)
+        .map_err(|error| ConfigError::invalid("ABISU_META_GRAPH_URL", error.to_string()))?;
+    let taxonomy = city::load(&city)?;
+    check::prove(&taxonomy, &city)?;
+    let forms = forms(&taxonomy, lang.as_deref())?;
+    let account = Account { graph, assets, id, channel, draft, dry_run, deprecate_old, city };
+
+    let mut on = connect(database).await?;
+    // Two of these at once would race for the names.
+    sqlx::query("select pg_advisory_lock(hashtext('abisu flows publish'))").execute(&mut on).await?;
+    let mut lines = Vec::new();
+    for (language, form) in forms {
+        account.language(&mut on, &taxonomy, language, &form, &mut lines).await?;
+    }
+    lines.push(String::new());
+    Ok(lines.join("\n"))
+}
+
+impl Account {
+    async fn language(
+        &self,
+        on: &mut PgConnection,
+        taxonomy: &Taxonomy,
+        language: &str,
+        form: &FlowDocument,
+        said: &mut Vec<String>,
+    ) -> Result<(), Failure> {
+        // Anew for each language: the one before may have made a form.
+        let listed = self.graph.list_flows(&self.id).await.map_err(explain)?;
+        let live = sqlx::query_file_as!(Live, "src/store/newest_flow_release.sql", self.channel, language)
+            .fetch_optional(&mut *on)
+            .await?;
+        let hash = &form.content_hash;
+        if let Some(live) = live.as_ref().filter(|live| live.content_hash == *hash)
+            && let Some(flow) = listed.iter().find(|flow| flow.id == live.provider_flow_id)
+            && sends(flow)
+            && self.holds(&flow.id, form).await?
+        {
+            said.push(format!("{language}: {} is live already as {}", flow.name, flow.id));
+        } else {
+            let live = live.map(|live| live.provider_flow_id);
+            let Some((name, flow_id)) = self.bring(&listed, language, form, live.as_deref(), said).await?
+            else {
+                return Ok(());
+            };
+            let state = if self.draft { "draft" } else { "published" };
+            sqlx::query_file!(
+                "src/store/upsert_flow_release.sql",
+                Uuid::now_v7(),
+                self.channel,
+                language,
+                taxonomy.version(),
+                hash,
+                flow_id,
+                form.first_screen,
+                taxonomy.compiled(),
+                state
+            )
+            .execute(&mut *on)
+            .await?;
+            let how = if self.draft { "a draft" } else { "live" };
+            said.push(format!("{language}: {name} is {how} as {flow_id}"));
+        }
+        if self.deprecate_old && !self.dry_run {
+            self.deprecate(on, language, said).await?;
+        }
+        Ok(())
+    }
+
+    /// Makes the document a form of the account; its name and the provider's id. None where only the plan is wanted.
+    async fn bring(
+        &self,
+        listed: &[Flow],
+        language: &str,
+        form: &FlowDocument,
+        live: Option<&str>,
+        said: &mut Vec<String>,
+    ) -> Result<Option<(String, String)>, Failure> {
+        let (plain, copy) = names(&self.channel, language, &form.content_hash);
+        let mut refusing = Vec::new();
+        loop {
+            let target = choose(listed, (&plain, &copy), live, &refusing);
+            if self.dry_run {
+                said.push(match target {
+                    Target::Update(flow) => {
+                        format!("{language}: {} ({}) would be updated", flow.name, flow.id)
+                    }
+                    Target::Create(name) => format!("{language}: {name} would be made"),
+                });
+                return Ok(None);
+            }
+            let (name, flow_id, is_new) = match target {
+                Target::Update(flow) => (flow.name.clone(), flow.id.clone(), false),
+                Target::Create(name) => {
+                    progress(language, &format!("making {name}"));
+                    let id = self.graph.create_flow(&self.id, &name, &CATEGORIES).await.map_err(explain)?;
+                    (name, id, true)
+                }
+            };
+            progress(language, &format!("uploading to {name} ({flow_id})"));
+            match self.graph.upload_flow(&flow_id, form.json.clone()).await {
+                Ok(()) => {}
+                Err(error) if cannot_update(&error) && !is_new => {
+                    progress(language, &format!("{name} takes no edits; a copy is made"));
+                    refusing.push(flow_id);
+                    continue;
+                }
+                Err(FlowError::Invalid(problems)) => {
+                    return Err(refused(&problems, form, |key| in_folder(key, &self.city)));
+                }
+                Err(error) => return Err(explain(error)),
+            }
+            progress(language, "reading it back");
+            if !self.holds(&flow_id, form).await? {
+                let what = format!("form {flow_id} holds another document than was uploaded; run this again");
+                return Err(Failure::Failed(anyhow!(what)));
+            }
+            if !self.draft {
+                progress(language, "publishing");
+                self.graph.publish_flow(&flow_id).await.map_err(explain)?;
+            }
+            return Ok(Some((name, flow_id)));
+        }
+    }
+
+    /// Whether a form of the account has this document; how it is written does not count.
+    async fn holds(&self, flow_id: &str, form: &FlowDocument) -> Result<bool, Failure> {
+        let ours: Value = serde_json::from_str(&form.json).context("the form cannot be read")?;
+        let theirs =
+            self.assets.document(flow_id).await.context("Graph API: the stored form cannot be read")?;
+        Ok(theirs.is_some_and(|theirs| theirs == ours))
+    }
+
+    /// Releases of forms that the newest release does not use.
+    async fn deprecate(
+        &self,
+        on: &mut PgConnection,
+        language: &str,
+        said: &mut Vec<String>,
+    ) -> Result<(), Failure> {
+        let old = sqlx::query_file_scalar!("src/store/old_flow_ids.sql", self.channel, language)
+            .fetch_all(&mut *on)
+            .await?;
+        for flow_id in old {
+            progress(language, &format!("deprecating {flow_id}"));
+            self.assets.deprecate(&flow_id).await?;
+            sqlx::query!(
+                "update flow.release set state = 'deprecated'
+                 where channel = $1 and language = $2 and provider_flow_id = $3",
+                self.channel,
+                language,
+                flow_id
+            )
+            .execute(&mut *on)
+            .await?;
+            said.push(format!("{language}: {flow_id} is deprecated"));
+        }
+        Ok(())
+    }
+}
+
+/// What takes time is said as it happens; what was done is said at the end, on the other stream.
+fn progress(language: &str, step: &str) {
+    eprintln!("{language}: {step}");
+}
+
+fn given(name: &'static str, value: Option<String>) -> Result<String, ConfigError> {
+    value
+        .filter(|value| !value.is_empty())
+        .ok_or_else(|| ConfigError::invalid(name, "is not set; it is shown in the app's WhatsApp settings"))
+}

@@ -1,0 +1,62 @@
+//! The linter against documents of its own, ours and broken ones.
+
+mod bounds;
+mod frames;
+mod mutation;
+mod pairs;
+mod pairs_components;
+mod places;
+
+use std::collections::BTreeSet;
+
+use flow_json::lint;
+use frames::{Frame, document};
+
+const NEWEST: &str = "7.3";
+
+fn codes(text: &str) -> BTreeSet<&'static str> {
+    lint(text).iter().map(|violation| violation.code.as_str()).collect()
+}
+
+/// What is wrong with the table; one run says all of it.
+fn judge(frame: Frame, good: (&str, &str), bad: (&str, &str), expected: &str, wrong: &mut Vec<String>) {
+    let right = document(frame, good.0, good.1);
+    let violations: Vec<String> = lint(&right).iter().map(ToString::to_string).collect();
+    if !violations.is_empty() {
+        wrong.push(format!("{frame:?} {} {}\n  should be right: {violations:#?}", good.0, good.1));
+    }
+    let told = codes(&document(frame, bad.0, bad.1));
+    if told != expected.split(' ').collect() {
+        wrong.push(format!("{frame:?} {} {}\n  {expected} expected, not {told:?}", bad.0, bad.1));
+    }
+}
+
+#[test]
+fn every_fixture_is_right_but_for_the_one_fault_that_is_told() {
+    let mut wrong = Vec::new();
+    let mut count = 0;
+    for (frame, good, bad, expected) in [
+        pairs::DOCUMENTS,
+        pairs::LISTS,
+        pairs_components::SHOWN,
+        pairs_components::INPUTS,
+        pairs_components::GROUPED,
+        pairs_components::ACTIONS,
+    ]
+    .into_iter()
+    .flatten()
+    {
+        count += 1;
+        judge(*frame, (NEWEST, good), (NEWEST, bad), expected, &mut wrong);
+    }
+    for (frame, piece, refuses, takes, expected) in pairs_components::SINCE {
+        count += 1;
+        judge(*frame, (takes, piece), (refuses, piece), expected, &mut wrong);
+    }
+    for (frame, piece, takes, refuses, expected) in pairs_components::UNTIL {
+        count += 1;
+        judge(*frame, (takes, piece), (refuses, piece), expected, &mut wrong);
+    }
+    assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(count >= 150, "{count}");
+}

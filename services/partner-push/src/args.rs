@@ -1,10 +1,10 @@
 //! Flags and environment. `--help` is the reference; the checks are in [`crate::config`].
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::BoolishValueParser;
 use clap::{ArgAction, Parser};
+use partner::args::PartnerArgs;
 use runtime::config::{DatabaseArgs, ShellArgs, parse_ms};
 use runtime::{ConfigError, ServiceArgs};
 
@@ -24,15 +24,6 @@ pub struct Args {
     /// How long to wait for news before looking for due reports anyway
     #[arg(long, env = "ABISU_POLL_MS", default_value = "1000", value_parser = parse_ms)]
     pub(crate) poll: Duration,
-    #[command(flatten)]
-    pub(crate) partner: PartnerArgs,
-    #[command(flatten)]
-    pub(crate) sending: SendingArgs,
-}
-
-/// The contractor's platform.
-#[derive(Clone, clap::Args)]
-pub(crate) struct PartnerArgs {
     /// Hand reports over; while this is off, nothing is claimed and they wait
     #[arg(
         long,
@@ -44,37 +35,18 @@ pub(crate) struct PartnerArgs {
         value_parser = BoolishValueParser::new()
     )]
     pub(crate) partner_enabled: bool,
-    /// Base URL of the contractor's platform, before /api; needed when enabled
-    #[arg(long, env = "ABISU_PARTNER_URL")]
-    pub(crate) partner_url: Option<String>,
-    /// User to log in as; needed when enabled
-    #[arg(long, env = "ABISU_PARTNER_USER")]
-    pub(crate) partner_user: Option<String>,
-    /// Password of that user; needed when enabled
-    #[arg(long, env = "ABISU_PARTNER_PASSWORD", hide_env_values = true)]
-    pub(crate) partner_password: Option<String>,
-    /// File that holds the password
-    #[arg(long, env = "ABISU_PARTNER_PASSWORD_FILE")]
-    pub(crate) partner_password_file: Option<PathBuf>,
-    /// The platform can be searched by external code, so a doubtful report can be looked up there
-    #[arg(
-        long,
-        env = "ABISU_PARTNER_SEARCH",
-        default_value = "false",
-        num_args = 0..=1,
-        default_missing_value = "true",
-        action = ArgAction::Set,
-        value_parser = BoolishValueParser::new()
-    )]
-    pub(crate) partner_search: bool,
-    /// Statuses (408, 425, 5xx) that the platform documents as "nothing was made", comma separated
-    #[arg(long, env = "ABISU_PARTNER_NOT_PROCESSED", value_delimiter = ',')]
-    pub(crate) partner_not_processed: Vec<u16>,
+    #[command(flatten)]
+    pub(crate) partner: PartnerArgs,
+    #[command(flatten)]
+    pub(crate) sending: SendingArgs,
 }
 
 /// How reports are sent.
 #[derive(Clone, clap::Args)]
 pub(crate) struct SendingArgs {
+    /// Statuses (408, 425, 5xx) that the platform documents as "nothing was made", comma separated
+    #[arg(long, env = "ABISU_PARTNER_NOT_PROCESSED", value_delimiter = ',')]
+    pub(crate) partner_not_processed: Vec<u16>,
     /// Reports in flight at the same time
     #[arg(long, env = "ABISU_PARTNER_PARALLEL", default_value_t = 4)]
     pub(crate) partner_parallel: u16,
@@ -99,9 +71,15 @@ pub(crate) struct SendingArgs {
     /// Wait while the platform cannot be reached; doubles up to twelve times this
     #[arg(long, env = "ABISU_PARTNER_DEFER_MS", default_value = "5000", value_parser = parse_ms)]
     pub(crate) partner_defer: Duration,
+    /// Reports a second, over all replicas, while what gathered during an outage goes out
+    #[arg(long, env = "ABISU_PARTNER_DRAIN_RATE", default_value_t = 20)]
+    pub(crate) partner_drain_rate: u16,
     /// Wait before a doubtful report is looked up; the second look is five times this later
     #[arg(long, env = "ABISU_PARTNER_PROBE_DELAY_MS", default_value = "60000", value_parser = parse_ms)]
     pub(crate) partner_probe_delay: Duration,
+    /// Wait before a token is asked for the id it stands for; doubles up to an hour
+    #[arg(long, env = "ABISU_PARTNER_TOKEN_WAIT_MS", default_value = "30000", value_parser = parse_ms)]
+    pub(crate) partner_token_wait: Duration,
 }
 
 impl ServiceArgs for Args {

@@ -7,14 +7,13 @@
 //!     │ a report got an answer                             a failure │   ▼
 //!     └──────────────────────────────────────────────────────────── trial: a login, then one report at a time
 //! ```
-//! In the process: each replica finds out for itself, at the price of three failures. The trial is a login because
-//! it makes no record. A row that is refused for its own sake (a 422) counts as an answer: the partner works.
+//! Pure: the state is a row that all replicas share ([`crate::gate`]), so a partner that is away costs three failures
+//! in all. The trial belongs to one replica and begins with a login, because a login makes no record. A report that
+//! is refused for its own sake (a 422) counts as an answer: the partner works.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use runtime::backoff::Backoff;
-use tokio::time::Instant;
 
 /// Failures in a row that open it.
 const FAILURES: u32 = 3;
@@ -32,25 +31,24 @@ pub(crate) enum Cause {
     Throttled,
 }
 
+impl Cause {
+    /// The word in the breaker's row.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Unreachable => "unreachable",
+            Self::Uncertain => "uncertain",
+            Self::Misconfigured => "misconfigured",
+            Self::Throttled => "throttled",
+        }
+    }
+}
+
 /// What one request, or one login, says about the partner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Signal {
     Answered,
     Throttled(Duration),
     Failed(Cause),
-}
-
-/// What may be done now.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Allowance {
-    /// Send as many as there are slots.
-    All,
-    /// One at a time.
-    One,
-    /// Log in first, and [`Breaker::record`] it if that fails.
-    Knock,
-    /// Nothing, for so long.
-    Wait(Duration),
 }
 
 /// What recording a signal led to.
@@ -64,75 +62,54 @@ pub(crate) struct Recorded {
     pub(crate) opened: Option<Cause>,
 }
 
-#[derive(Debug, Clone, Copy)]
-enum State {
-    Closed { streak: u32 },
-    Open { until: Instant, trips: u32 },
-    Trial { trips: u32 },
+/// Where it stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum State {
+    Closed {
+        /// Failures in a row.
+        streak: u32,
+    },
+    Open {
+        /// Until its trial.
+        left: Duration,
+        /// How often it has opened in a row.
+        trips: u32,
+    },
+    Trial {
+        trips: u32,
+    },
 }
 
-/// One partner's breaker.
+/// How long a breaker waits.
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Breaker {
-    first: Duration,
-    state: Mutex<State>,
+    /// The wait after a first failure; all others are multiples of it.
+    pub(crate) first: Duration,
 }
 
 impl Breaker {
-    /// Closed. `first` is the wait after a first failure; all others are multiples of it.
-    pub(crate) const fn new(first: Duration) -> Self {
-        Self { first, state: Mutex::new(State::Closed { streak: 0 }) }
-    }
-
-    /// What may be done at `now`. An open breaker whose time is over goes on trial by this call.
-    pub(crate) fn allowance(&self, now: Instant) -> Allowance {
-        let mut state = self.lock();
-        match *state {
-            State::Closed { .. } => Allowance::All,
-            State::Trial { .. } => Allowance::One,
-            State::Open { until, .. } if until > now => Allowance::Wait(until - now),
-            State::Open { trips, .. } => {
-                *state = State::Trial { trips };
-                Allowance::Knock
-            }
-        }
-    }
-
-    /// Takes notice of what a request or a login said. An open breaker takes no notice: what still comes in then
-    /// left before it opened.
-    pub(crate) fn record(&self, signal: Signal, now: Instant, jitter: f64) -> Recorded {
-        let mut state = self.lock();
-        let (next, opened) = self.next(*state, signal, now, jitter);
-        *state = next;
+    /// Where it stands after a signal. An open breaker takes no notice: what still comes in then left before it
+    /// opened. `jitter` in `[0, 1)`.
+    pub(crate) fn record(self, state: State, signal: Signal, jitter: f64) -> (State, Recorded) {
+        let (next, opened) = self.next(state, signal, jitter);
         let (outage, hold) = match next {
             State::Closed { streak } => (false, self.wait(Cause::Unreachable, streak, jitter)),
             State::Trial { .. } => (true, self.first),
-            State::Open { until, .. } => (true, until.saturating_duration_since(now).max(self.first)),
+            State::Open { left, .. } => (true, left.max(self.first)),
         };
-        Recorded { outage, hold, opened }
+        (next, Recorded { outage, hold, opened })
     }
 
-    /// Whether nothing is sent at present.
-    pub(crate) fn is_open(&self) -> bool {
-        match *self.lock() {
-            State::Open { .. } => true,
-            State::Closed { .. } | State::Trial { .. } => false,
-        }
-    }
-
-    fn next(&self, state: State, signal: Signal, now: Instant, jitter: f64) -> (State, Option<Cause>) {
-        let open = |cause, trips| {
-            let until = now + self.wait(cause, trips, jitter);
-            (State::Open { until, trips }, Some(cause))
+    fn next(self, state: State, signal: Signal, jitter: f64) -> (State, Option<Cause>) {
+        let open = |cause, trips| (State::Open { left: self.wait(cause, trips, jitter), trips }, Some(cause));
+        let pause = |pause: Duration, trips| {
+            (State::Open { left: pause.max(self.first), trips }, Some(Cause::Throttled))
         };
         match (state, signal) {
             (State::Open { .. }, _) => (state, None),
             (_, Signal::Answered) => (State::Closed { streak: 0 }, None),
-            (State::Closed { .. }, Signal::Throttled(pause)) => {
-                (State::Open { until: now + pause.max(self.first), trips: 0 }, Some(Cause::Throttled))
-            }
-            (State::Trial { trips }, Signal::Throttled(pause)) => {
-                (State::Open { until: now + pause.max(self.first), trips }, Some(Cause::Throttled))
-            }
+            (State::Closed { .. }, Signal::Throttled(told)) => pause(told, 0),
+            (State::Trial { trips }, Signal::Throttled(told)) => pause(told, trips),
             (State::Trial { trips }, Signal::Failed(cause)) => open(cause, trips + 1),
             (State::Closed { .. }, Signal::Failed(cause @ Cause::Misconfigured)) => open(cause, 1),
             (State::Closed { streak }, Signal::Failed(cause)) if streak + 1 >= FAILURES => open(cause, 1),
@@ -142,7 +119,7 @@ impl Breaker {
 
     /// 5 to 60 s for a partner that is away, 30 s to 5 min where somebody must act, 30 s to 15 min where every try
     /// may leave one more report in doubt (with `first` = 5 s).
-    fn wait(&self, cause: Cause, times: u32, jitter: f64) -> Duration {
+    fn wait(self, cause: Cause, times: u32, jitter: f64) -> Duration {
         let (first, longest) = match cause {
             Cause::Unreachable | Cause::Throttled => (1, 12),
             Cause::Misconfigured => (6, 60),
@@ -150,73 +127,73 @@ impl Breaker {
         };
         Backoff { first: self.first * first, longest: self.first * longest }.after(times, jitter)
     }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const FIRST: Duration = Duration::from_secs(5);
+    const BREAKER: Breaker = Breaker { first: Duration::from_secs(5) };
     const AWAY: Signal = Signal::Failed(Cause::Unreachable);
 
     fn seconds(n: u64) -> Duration {
         Duration::from_secs(n)
     }
 
+    fn after(state: State, signals: &[Signal]) -> (State, Recorded) {
+        let start = (state, Recorded { outage: false, hold: seconds(0), opened: None });
+        signals.iter().fold(start, |(state, _), &signal| BREAKER.record(state, signal, 0.5))
+    }
+
+    const CLOSED: State = State::Closed { streak: 0 };
+
     #[test]
     fn the_third_failure_in_a_row_opens_it() {
-        let (breaker, now) = (Breaker::new(FIRST), Instant::now());
-        let record = |signal| breaker.record(signal, now, 0.5);
-        assert_eq!(record(AWAY), Recorded { outage: false, hold: seconds(5), opened: None });
-        assert_eq!(record(AWAY), Recorded { outage: false, hold: seconds(10), opened: None });
-        assert_eq!(record(Signal::Answered).opened, None);
-        assert!(!record(AWAY).outage && !record(AWAY).outage);
-        let third = record(AWAY);
+        let once = after(CLOSED, &[AWAY]);
+        assert_eq!(once.1, Recorded { outage: false, hold: seconds(5), opened: None });
+        assert_eq!(
+            after(CLOSED, &[AWAY, AWAY]).1,
+            Recorded { outage: false, hold: seconds(10), opened: None }
+        );
+        assert_eq!(after(CLOSED, &[AWAY, AWAY, Signal::Answered, AWAY, AWAY]).0, State::Closed { streak: 2 });
+        let (open, third) = after(CLOSED, &[AWAY, AWAY, AWAY]);
         assert_eq!(third, Recorded { outage: true, hold: seconds(5), opened: Some(Cause::Unreachable) });
-        assert_eq!(breaker.allowance(now), Allowance::Wait(seconds(5)));
-        // What was in flight says nothing new.
-        assert_eq!(record(AWAY).opened, None);
-        assert!(breaker.is_open());
+        assert_eq!(open, State::Open { left: seconds(5), trips: 1 });
     }
 
     #[test]
-    fn it_knocks_then_tries_one_then_sends_all() {
-        let (breaker, now) = (Breaker::new(FIRST), Instant::now());
-        breaker.record(Signal::Failed(Cause::Misconfigured), now, 0.5);
-        assert_eq!(breaker.allowance(now), Allowance::Wait(seconds(30)));
-        let later = now + seconds(30);
-        assert_eq!(breaker.allowance(later), Allowance::Knock);
-        assert_eq!(breaker.allowance(later), Allowance::One);
-        breaker.record(Signal::Answered, later, 0.5);
-        assert_eq!(breaker.allowance(later), Allowance::All);
+    fn what_was_in_flight_when_it_opened_says_nothing_new() {
+        let open = State::Open { left: seconds(3), trips: 2 };
+        for signal in [AWAY, Signal::Answered, Signal::Failed(Cause::Misconfigured)] {
+            let (still, recorded) = BREAKER.record(open, signal, 0.5);
+            assert_eq!((still, recorded.opened, recorded.outage), (open, None, true));
+        }
     }
 
     #[test]
     fn every_failed_trial_waits_longer_up_to_a_limit() {
-        let (breaker, mut now) = (Breaker::new(FIRST), Instant::now());
-        for _ in 0..3 {
-            breaker.record(AWAY, now, 0.5);
+        let (mut trips, mut waits) = (1, Vec::new());
+        for _ in 0..5 {
+            let (State::Open { left, trips: next }, _) = after(State::Trial { trips }, &[AWAY]) else {
+                panic!("a failed trial opens it")
+            };
+            waits.push(left.as_secs());
+            trips = next;
         }
-        let mut waits = Vec::new();
-        for _ in 0..6 {
-            let Allowance::Wait(wait) = breaker.allowance(now) else { panic!("it is open") };
-            waits.push(wait.as_secs());
-            now += wait;
-            assert_eq!(breaker.allowance(now), Allowance::Knock);
-            breaker.record(AWAY, now, 0.5);
-        }
-        assert_eq!(waits, [5, 10, 20, 40, 60, 60]);
+        assert_eq!(waits, [10, 20, 40, 60, 60]);
+        assert_eq!(after(State::Trial { trips }, &[Signal::Answered]).0, CLOSED);
+    }
+
+    #[test]
+    fn a_misconfiguration_opens_it_at_once_and_longer() {
+        let (open, _) = after(CLOSED, &[Signal::Failed(Cause::Misconfigured)]);
+        assert_eq!(open, State::Open { left: seconds(30), trips: 1 });
     }
 
     #[test]
     fn a_throttle_holds_for_as_long_as_it_says() {
-        let (breaker, now) = (Breaker::new(FIRST), Instant::now());
-        let recorded = breaker.record(Signal::Throttled(seconds(70)), now, 0.5);
+        let (open, recorded) = after(CLOSED, &[Signal::Throttled(seconds(70))]);
         assert_eq!(recorded, Recorded { outage: true, hold: seconds(70), opened: Some(Cause::Throttled) });
-        assert_eq!(breaker.allowance(now), Allowance::Wait(seconds(70)));
+        assert_eq!(open, State::Open { left: seconds(70), trips: 0 });
     }
 }

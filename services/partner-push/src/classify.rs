@@ -9,16 +9,15 @@
 //! | not sent | no connection | defer |
 //! | not processed | first 401; 429; a status documented as such | resend once; defer; retry, in an outage defer |
 //! | misconfigured | 401 to a fresh login, 403, 404, 405, 407; unbuildable request | defer, breaker, alarm |
-//! | rejected | other 4xx | dead; 413 with a photo: review |
+//! | rejected | other 4xx | dead; 413: first in a smaller form |
 //! | accepted, accepted without id, already there | 2xx; 409 or an answer that says so | sent |
 //! | ambiguous | no head; 1xx, 3xx, 408, 425, 5xx | review |
 
 use std::time::Duration;
 
 use bus::outbox::Outcome;
+use partner::{Answer, Proof};
 use runtime::backoff::Backoff;
-
-use crate::partner::{Answer, Proof};
 
 /// What is known about the other side after one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -94,6 +93,7 @@ fn classify_answer(answer: &Answer, rules: Rules<'_>) -> Class {
         }
         408 | 425 => Class::Ambiguous,
         400..=499 if answer.already_exists => Class::AlreadyThere,
+        400..=499 if answer.unclear => Class::Ambiguous,
         400..=499 => Class::Rejected,
         0..=199 | 300..=399 | 500..=u16::MAX => Class::Ambiguous,
     }
@@ -114,15 +114,13 @@ pub(crate) struct Circumstances {
     pub(crate) hold: Duration,
 }
 
-/// What becomes of a push whose last request was of this class. `had_photo`: the request carried one.
-pub(crate) fn outcome(class: Class, answer: Option<&Answer>, had_photo: bool, now: Circumstances) -> Outcome {
+/// What becomes of a push whose last request was of this class.
+pub(crate) fn outcome(class: Class, answer: Option<&Answer>, now: Circumstances) -> Outcome {
     let told = answer.and_then(|answer| answer.retry_after).unwrap_or_default();
     let id = || answer.and_then(|answer| answer.id.clone());
     match class {
         Class::Accepted | Class::AcceptedNoId | Class::AlreadyThere => Outcome::Sent { partner_id: id() },
         Class::Ambiguous => Outcome::Review,
-        // Refused for its size only: whether it may go without its photo is not for a machine to say.
-        Class::Rejected if had_photo && answer.is_some_and(|answer| answer.status == 413) => Outcome::Review,
         Class::Rejected => Outcome::Dead,
         Class::NotProcessed(NotProcessed::Documented) if !now.outage => {
             Outcome::Retry(now.backoff.after(now.attempts, now.jitter).max(told))
@@ -186,6 +184,8 @@ mod tests {
         assert_eq!(classify(&exists(422), RULES), Class::AlreadyThere);
         assert_eq!(classify(&exists(500), RULES), Class::Ambiguous);
         assert_eq!(classify(&exists(403), RULES), Class::Misconfigured);
+        let unclear = |status| Proof::Answer(Answer { unclear: true, ..answer(status) });
+        assert_eq!(classify(&unclear(400), RULES), Class::Ambiguous);
     }
 
     #[test]
@@ -203,8 +203,8 @@ mod tests {
     }
 
     /// The word, and the seconds of a wait.
-    fn becomes(class: Class, answer: &Answer, had_photo: bool, now: Circumstances) -> (&'static str, u64) {
-        let outcome = outcome(class, Some(answer), had_photo, now);
+    fn becomes(class: Class, answer: &Answer, now: Circumstances) -> (&'static str, u64) {
+        let outcome = outcome(class, Some(answer), now);
         let wait = match &outcome {
             Outcome::Retry(wait) | Outcome::Defer(wait) => wait.as_secs(),
             Outcome::Sent { .. } | Outcome::Review | Outcome::Dead => 0,
@@ -227,7 +227,7 @@ mod tests {
             (Class::AlreadyThere, ("sent", 0)),
             (Class::Ambiguous, ("review", 0)),
         ] {
-            assert_eq!(becomes(class, &plain, true, NOW), expected, "{class:?}");
+            assert_eq!(becomes(class, &plain, NOW), expected, "{class:?}");
         }
     }
 
@@ -235,20 +235,13 @@ mod tests {
     fn an_outage_charges_nothing() {
         let outage = Circumstances { outage: true, ..NOW };
         let documented = Class::NotProcessed(NotProcessed::Documented);
-        assert_eq!(becomes(documented, &answer(503), true, outage), ("defer", 5));
+        assert_eq!(becomes(documented, &answer(503), outage), ("defer", 5));
     }
 
     #[test]
     fn a_wait_that_was_asked_for_is_kept() {
         let told = Answer { retry_after: Some(Duration::from_secs(90)), ..answer(429) };
-        assert_eq!(becomes(Class::NotProcessed(NotProcessed::Throttled), &told, true, NOW), ("defer", 90));
-        assert_eq!(becomes(Class::NotProcessed(NotProcessed::Documented), &told, true, NOW), ("retry", 90));
-    }
-
-    #[test]
-    fn a_photo_too_large_is_for_a_person_and_a_body_too_large_is_final() {
-        assert_eq!(becomes(Class::Rejected, &answer(413), true, NOW).0, "review");
-        assert_eq!(becomes(Class::Rejected, &answer(413), false, NOW).0, "dead");
-        assert_eq!(becomes(Class::Rejected, &answer(422), true, NOW).0, "dead");
+        assert_eq!(becomes(Class::NotProcessed(NotProcessed::Throttled), &told, NOW), ("defer", 90));
+        assert_eq!(becomes(Class::NotProcessed(NotProcessed::Documented), &told, NOW), ("retry", 90));
     }
 }

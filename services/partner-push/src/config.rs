@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use bus::Lease;
+use partner::Timeouts;
+use partner::args::PartnerConfig;
 use runtime::ConfigError;
 use runtime::backoff::Backoff;
-use runtime::config::{DatabaseConfig, parse_base_url, required_secret};
-use secrecy::SecretString;
+use runtime::config::DatabaseConfig;
 
-use crate::args::{Args, PartnerArgs, SendingArgs};
+use crate::args::{Args, SendingArgs};
 
 /// What the service runs with.
 #[derive(Debug, Clone)]
@@ -21,17 +22,6 @@ pub struct Config {
     /// None: the gate is shut, nothing is claimed.
     pub(crate) partner: Option<PartnerConfig>,
     pub(crate) sending: Sending,
-}
-
-/// Where and as whom.
-#[derive(Debug, Clone)]
-pub(crate) struct PartnerConfig {
-    /// Without a slash at the end, without credentials, query or fragment.
-    pub(crate) base_url: String,
-    pub(crate) user: String,
-    pub(crate) password: SecretString,
-    /// `GET /api/incidents?external_code=` works.
-    pub(crate) search: bool,
 }
 
 /// How.
@@ -47,25 +37,34 @@ pub(crate) struct Sending {
     pub(crate) backoff: Backoff,
     /// The shortest wait while the partner cannot be reached.
     pub(crate) defer: Duration,
+    /// Reports a second while a backlog drains.
+    pub(crate) drain_rate: f64,
     /// Before the first probe of a doubtful report.
     pub(crate) probe_delay: Duration,
+    /// Before a token is first asked for its id.
+    pub(crate) token_wait: Duration,
     /// Statuses that prove that nothing was made.
     pub(crate) not_processed: Vec<u16>,
+}
+
+impl Sending {
+    /// How long the platform may take.
+    pub(crate) const fn timeouts(&self) -> Timeouts {
+        Timeouts { connect: self.connect_timeout, send: self.send_timeout, login: self.login_timeout }
+    }
 }
 
 impl TryFrom<Args> for Config {
     type Error = ConfigError;
 
     fn try_from(args: Args) -> Result<Self, ConfigError> {
-        let Args { shell, database, channel, poll, partner, sending } = args;
+        let Args { shell, database, channel, poll, partner_enabled, partner, sending } = args;
         let database = database.config()?;
         if channel.is_empty() {
             return Err(ConfigError::invalid("ABISU_CHANNEL", "must not be empty"));
         }
         above_zero("ABISU_POLL_MS", poll)?;
-        let search = partner.partner_search;
-        let not_processed = documented(&partner.partner_not_processed)?;
-        let sending = check_sending(sending, not_processed)?;
+        let sending = check_sending(sending)?;
         let needed = u32::try_from(sending.parallel + 1).unwrap_or(u32::MAX);
         if database.pool < needed {
             return Err(ConfigError::invalid(
@@ -74,55 +73,20 @@ impl TryFrom<Args> for Config {
             ));
         }
         // Evidence of a request still in flight must have been written before a probe may say "absent".
-        if search && sending.probe_delay <= sending.send_timeout {
+        if partner.search() && sending.probe_delay <= sending.send_timeout {
             return Err(ConfigError::invalid(
                 "ABISU_PARTNER_PROBE_DELAY_MS",
                 "must be longer than ABISU_PARTNER_SEND_TIMEOUT_MS",
             ));
         }
-        let partner = check_partner(partner)?;
+        let partner = partner_enabled.then(|| partner.config()).transpose()?;
         Ok(Self { database, channel, poll, grace: shell.grace, partner, sending })
     }
 }
 
-fn check_partner(args: PartnerArgs) -> Result<Option<PartnerConfig>, ConfigError> {
-    let PartnerArgs {
-        partner_enabled,
-        partner_url,
-        partner_user,
-        partner_password,
-        partner_password_file,
-        partner_search,
-        partner_not_processed: _,
-    } = args;
-    if !partner_enabled {
-        return Ok(None);
-    }
-    let given = |name, value: Option<String>| {
-        value
-            .filter(|text| !text.is_empty())
-            .ok_or_else(|| ConfigError::invalid(name, "must be set while ABISU_PARTNER_ENABLED is on"))
-    };
-    let base_url = parse_base_url(&given("ABISU_PARTNER_URL", partner_url)?)
-        .and_then(without_extras)
-        .map_err(|problem| ConfigError::invalid("ABISU_PARTNER_URL", problem))?;
-    let user = given("ABISU_PARTNER_USER", partner_user)?;
-    let password = required_secret("ABISU_PARTNER_PASSWORD", partner_password, partner_password_file)?;
-    Ok(Some(PartnerConfig { base_url, user, password, search: partner_search }))
-}
-
-/// The endpoint is kept with every attempt and in logs, so it must be a plain address.
-fn without_extras(text: String) -> Result<String, String> {
-    let url = reqwest::Url::parse(&text).map_err(|error| format!("not a URL: {error}"))?;
-    let credentials = !url.username().is_empty() || url.password().is_some();
-    if credentials || url.query().is_some() || url.fragment().is_some() {
-        return Err("must have no user, password, query or fragment".to_owned());
-    }
-    Ok(text)
-}
-
-fn check_sending(args: SendingArgs, not_processed: Vec<u16>) -> Result<Sending, ConfigError> {
+fn check_sending(args: SendingArgs) -> Result<Sending, ConfigError> {
     let SendingArgs {
+        partner_not_processed,
         partner_parallel,
         partner_lease,
         partner_connect_timeout,
@@ -131,8 +95,13 @@ fn check_sending(args: SendingArgs, not_processed: Vec<u16>) -> Result<Sending, 
         partner_photo_wait,
         partner_backoff,
         partner_defer,
+        partner_drain_rate,
         partner_probe_delay,
+        partner_token_wait,
     } = args;
+    if partner_drain_rate == 0 {
+        return Err(ConfigError::invalid("ABISU_PARTNER_DRAIN_RATE", "must be at least 1"));
+    }
     if partner_parallel == 0 {
         return Err(ConfigError::invalid("ABISU_PARTNER_PARALLEL", "must be at least 1"));
     }
@@ -143,6 +112,7 @@ fn check_sending(args: SendingArgs, not_processed: Vec<u16>) -> Result<Sending, 
         ("ABISU_PARTNER_BACKOFF_MS", partner_backoff),
         ("ABISU_PARTNER_DEFER_MS", partner_defer),
         ("ABISU_PARTNER_PROBE_DELAY_MS", partner_probe_delay),
+        ("ABISU_PARTNER_TOKEN_WAIT_MS", partner_token_wait),
     ] {
         above_zero(name, value)?;
     }
@@ -172,8 +142,10 @@ fn check_sending(args: SendingArgs, not_processed: Vec<u16>) -> Result<Sending, 
         photo_wait: partner_photo_wait,
         backoff: Backoff { first: partner_backoff, longest: partner_backoff * 16 },
         defer: partner_defer,
+        drain_rate: f64::from(partner_drain_rate),
         probe_delay: partner_probe_delay,
-        not_processed,
+        token_wait: partner_token_wait,
+        not_processed: documented(&partner_not_processed)?,
     })
 }
 
@@ -253,6 +225,7 @@ mod tests {
             &["--partner-connect-timeout", "30000"][..],
             &["--partner-parallel", "0"],
             &["--partner-parallel", "8"],
+            &["--partner-drain-rate", "0"],
             &["--partner-not-processed", "503,404"],
             &["--partner-search", "--partner-probe-delay", "30000"],
             &["--partner-url", "https://user:word@platform.example"],

@@ -4,16 +4,14 @@
 use std::future::pending;
 use std::time::Duration;
 
-use bus::Lease;
-use runtime::backoff::Backoff;
+use partner::args::PartnerConfig;
+use partner::platform::Platform;
+use partner::{Answer, Partner, Pass, Prepared, Proof, Seen, Timeouts};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 
 use crate::classify::{Class, NotProcessed, Rules, classify};
-use crate::config::{PartnerConfig, Sending};
-use crate::contractor::Contractor;
-use crate::partner::{Answer, Partner, Pass, Prepared, Proof, Seen};
 
 const SMALL: usize = 200;
 /// More than the kernel's buffers hold.
@@ -106,27 +104,17 @@ async fn read(stream: &mut TcpStream, limit: usize) {
     }
 }
 
-fn contractor(base_url: &str) -> Contractor {
+fn contractor(base_url: &str) -> Box<dyn Partner> {
     let partner = PartnerConfig {
         base_url: base_url.to_owned(),
         user: "abisu".to_owned(),
         password: "word".to_owned().into(),
         search: false,
+        platform: Platform::default(),
     };
     let ms = Duration::from_millis;
-    let sending = Sending {
-        parallel: 1,
-        lease: Lease { length: ms(60_000) },
-        connect_timeout: ms(300),
-        send_timeout: ms(600),
-        login_timeout: ms(600),
-        photo_wait: ms(0),
-        backoff: Backoff { first: ms(30), longest: ms(480) },
-        defer: ms(5),
-        probe_delay: ms(60_000),
-        not_processed: Vec::new(),
-    };
-    Contractor::new(&partner, &sending).unwrap()
+    let timeouts = Timeouts { connect: ms(300), send: ms(600), login: ms(600) };
+    partner::connect(&partner, timeouts).unwrap()
 }
 
 async fn create(base_url: &str, length: usize) -> Seen {

@@ -6,28 +6,27 @@
 //!   sent again by itself: a person decides, or a search proves it absent.
 //! * A failure of the partner costs a report nothing; only a failure of the report's own is charged to it.
 //!
-//! `worker` claims, `push` handles one report, `classify` judges, `breaker` holds back, `contractor` is the adapter
-//! behind the `partner` trait, `probe` looks doubtful reports up where the partner can be searched.
+//! `worker` claims, `push` handles one report, `classify` judges, `gate` and `breaker` hold back, `probe` looks doubtful reports up where the partner can be searched.
 
 pub mod args;
 pub mod config;
 
-mod answer;
+mod assemble;
 mod breaker;
 mod classify;
-mod contractor;
 mod error;
+mod gate;
 #[cfg(test)]
 mod hostile;
 mod ledger;
 mod metrics;
-mod partner;
 mod probe;
 mod push;
-mod session;
+mod shrink;
 mod signal;
 mod store;
 mod taxonomies;
+mod tokens;
 mod worker;
 
 use std::sync::Arc;
@@ -40,7 +39,7 @@ use uuid::Uuid;
 
 use crate::breaker::Breaker;
 use crate::config::Config;
-use crate::contractor::Contractor;
+use crate::gate::Gate;
 use crate::ledger::Ledger;
 use crate::metrics::Metrics;
 use crate::push::Pusher;
@@ -74,13 +73,23 @@ pub async fn run(config: Config, shell: Shell) -> anyhow::Result<()> {
     }
     let builtin = Taxonomy::builtin()
         .map_err(|problems| anyhow::anyhow!("the built-in taxonomy has {} problems", problems.len()))?;
-    let contractor = Contractor::new(&partner, &sending).context("the HTTP client cannot be set up")?;
+    let search = partner.search;
+    let partner =
+        partner::connect(&partner, sending.timeouts()).context("the HTTP client cannot be set up")?;
     let ledger = Ledger { pool, metrics };
+    let gate = Gate {
+        pool: ledger.pool.clone(),
+        channel: channel.clone(),
+        owner: Uuid::now_v7(),
+        breaker: Breaker { first: sending.defer },
+        trial: sending.lease.length,
+        drain_rate: sending.drain_rate,
+        metrics: ledger.metrics.clone(),
+    };
     let pusher = Arc::new(Pusher {
-        partner: Box::new(contractor),
-        breaker: Breaker::new(sending.defer),
+        partner,
+        gate,
         taxonomies: Taxonomies::new(builtin),
-        searchable: partner.search,
         stopping: stopping.clone(),
         ledger: ledger.clone(),
         sending,
@@ -92,14 +101,19 @@ pub async fn run(config: Config, shell: Shell) -> anyhow::Result<()> {
         listening.await;
         Ok(())
     });
-    if partner.search {
-        let probing = probe::run(Arc::clone(&pusher), channel.clone(), listener.clone());
+    let tokens = tokens::run(Arc::clone(&pusher));
+    shell.spawn("tokens", async move {
+        tokens.await;
+        Ok(())
+    });
+    if search {
+        let probing = probe::run(Arc::clone(&pusher), channel, listener.clone());
         shell.spawn("probe", async move {
             probing.await;
             Ok(())
         });
     }
-    let worker = Worker { pusher, listener, channel, poll, owner: Uuid::now_v7() };
+    let worker = Worker { pusher, listener, poll };
     shell.spawn("push", async move {
         worker.run().await;
         Ok(())

@@ -29,6 +29,7 @@ pub(crate) struct Metrics {
     send_seconds: Histogram,
     pub(crate) in_flight: Gauge,
     pub(crate) breaker_open: Gauge,
+    pub(crate) paused: Gauge,
     pending: Gauge,
     ready: Gauge,
     oldest_seconds: Gauge<f64, AtomicU64>,
@@ -44,6 +45,7 @@ impl Metrics {
             send_seconds: Histogram::new(exponential_buckets(0.025, 2.0, 12)),
             in_flight: Gauge::default(),
             breaker_open: Gauge::default(),
+            paused: Gauge::default(),
             pending: Gauge::default(),
             ready: Gauge::default(),
             oldest_seconds: Gauge::default(),
@@ -58,7 +60,12 @@ impl Metrics {
             new.send_seconds.clone(),
         );
         registry.register("in_flight", "Reports claimed and not settled yet", new.in_flight.clone());
-        registry.register("breaker_open", "1 while nothing is sent", new.breaker_open.clone());
+        registry.register(
+            "breaker_open",
+            "Whether the breaker is open or on trial",
+            new.breaker_open.clone(),
+        );
+        registry.register("paused", "Whether somebody has paused the outbox", new.paused.clone());
         registry.register("outbox_pending", "Reports not handed over yet", new.pending.clone());
         registry.register("outbox_ready", "Reports that are due now", new.ready.clone());
         registry.register_with_unit(

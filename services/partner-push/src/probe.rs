@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use bus::outbox::{Evidence, Outcome};
 use bus::wake::{Listener, Queue};
+use partner::Found;
 use serde_json::json;
 use tracing::Instrument;
 
 use crate::classify::Class;
-use crate::partner::Found;
 use crate::push::Pusher;
 use crate::signal::login_signal;
 use crate::store::{self, Absence, Doubtful, Settlement};
@@ -33,7 +33,8 @@ pub(crate) async fn run(pusher: Arc<Pusher>, channel: String, listener: Listener
             () = pusher.stopping.cancelled() => return,
             () = tokio::time::sleep(every) => {}
         }
-        if pusher.breaker.is_open() {
+        // Where that cannot be asked, what is due cannot be either.
+        if pusher.gate.is_open().await.unwrap_or(true) {
             continue;
         }
         let due = match store::doubtful(&pusher.ledger.pool, &channel, first, first * SECOND).await {
@@ -60,13 +61,16 @@ async fn probe(pusher: &Pusher, report: Doubtful) -> bool {
     let pass = match pusher.partner.pass().await {
         Ok(pass) => pass,
         Err(why) => {
-            pusher.record(login_signal(&why));
+            pusher.record(login_signal(&why)).await;
             return false;
         }
     };
     let report_id = report.report_id;
     match pusher.partner.find(&pass, &report.reference).await {
-        Found::Record(partner_id) => {
+        Found::Record { id: partner_id, count } => {
+            if count > 1 {
+                tracing::error!(report.id = %report_id, count, "the partner has a report more than once");
+            }
             settle_as_sent(pusher, &report, partner_id).await;
             false
         }
@@ -113,6 +117,7 @@ async fn settle_as_sent(pusher: &Pusher, report: &Doubtful, partner_id: Option<S
         epoch: report.epoch,
         attempt: Some((report.attempt_id, evidence)),
         outcome: Outcome::Sent { partner_id },
+        token: None,
         error: None,
         trace_id: runtime::trace::current_id(),
         detail,

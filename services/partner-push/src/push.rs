@@ -5,49 +5,51 @@ use std::time::Duration;
 
 use bus::MAX_ATTEMPTS;
 use bus::outbox::{self, Claimed, Evidence, NewAttempt, Outcome};
+use partner::{Answer, Found, NoPass, Partner, Pass, Prepared, Proof, Seen};
 use serde_json::json;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 use uuid::Uuid;
 
-use crate::breaker::Breaker;
 use crate::classify::{Circumstances, Class, NotProcessed, Rules, classify, outcome};
 use crate::config::Sending;
+use crate::gate::{Gate, Leave};
 use crate::ledger::Ledger;
-use crate::partner::{Found, Incident, NoPass, Partner, Pass, Prepared, Proof, Seen};
 use crate::signal::{login_signal, signal};
 use crate::store::Settlement;
 use crate::taxonomies::Taxonomies;
 
 /// How soon a report comes back that could not go for a reason of our own.
-const SOON: Duration = Duration::from_secs(1);
+pub(crate) const SOON: Duration = Duration::from_secs(1);
 
 /// What handles claimed reports.
 pub(crate) struct Pusher {
     pub(crate) partner: Box<dyn Partner>,
-    pub(crate) breaker: Breaker,
+    pub(crate) gate: Gate,
     pub(crate) taxonomies: Taxonomies,
-    /// The partner can be searched by external code.
-    pub(crate) searchable: bool,
     pub(crate) stopping: CancellationToken,
     pub(crate) ledger: Ledger,
     pub(crate) sending: Sending,
 }
 
 /// How a claim ended.
-struct Ending {
+pub(crate) struct Ending {
     /// The attempt that is still open, and how it is closed.
     attempt: Option<(Uuid, Evidence)>,
     outcome: Outcome,
     /// For people and for SQL: a stable code, or the class and what was seen.
     reason: String,
+    /// What became of the photo, once a request has left.
+    photo: Option<&'static str>,
+    /// For which the record's id will be told.
+    token: Option<String>,
 }
 
 impl Ending {
     /// An end before any request left.
-    fn unsent(outcome: Outcome, reason: &str) -> Self {
-        Self { attempt: None, outcome, reason: reason.to_owned() }
+    pub(crate) fn unsent(outcome: Outcome, reason: &str) -> Self {
+        Self { attempt: None, outcome, reason: reason.to_owned(), photo: None, token: None }
     }
 }
 
@@ -93,7 +95,7 @@ impl Pusher {
     }
 
     async fn handle(&self, claimed: &Claimed) {
-        let Ending { attempt, outcome, reason } = self.run(claimed).await;
+        let Ending { attempt, outcome, reason, photo, token } = self.run(claimed).await;
         let (report_id, attempts) = (claimed.report_id, claimed.attempts);
         let sent = matches!(outcome, Outcome::Sent { .. });
         let evidence = attempt.as_ref().map(|(_, evidence)| evidence);
@@ -103,12 +105,14 @@ impl Pusher {
             "attempt_id": attempt.as_ref().map(|(id, _)| id),
             "http_status": evidence.and_then(|evidence| evidence.http_status),
             "partner_id": evidence.and_then(|evidence| evidence.partner_id.as_deref()),
+            "photo": photo,
         });
         let settlement = Settlement {
             report_id,
             epoch: claimed.epoch,
             attempt,
             outcome: outcome.clone(),
+            token: token.map(|token| (token, self.sending.token_wait)),
             error: (!sent).then(|| reason.clone()),
             trace_id: runtime::trace::current_id(),
             detail,
@@ -143,74 +147,57 @@ impl Pusher {
         if claimed.attempts > MAX_ATTEMPTS {
             return Ending::unsent(Outcome::Dead, "attempts_exhausted");
         }
-        // It is claimed without its photo only when the time to wait for it is over.
-        if claimed.photo.is_none() {
-            return Ending::unsent(Outcome::Review, "photo_missing");
-        }
-        let prepared = match self.prepare(claimed).await {
-            Ok(prepared) => prepared,
+        let mut parcel = match self.assemble(claimed).await {
+            Ok(parcel) => parcel,
             Err(ending) => return ending,
         };
+        let mut prepared = self.partner.prepare(&parcel.incident);
         let mut fresh_pass = false;
         loop {
             let pass = match self.partner.pass().await {
                 Ok(pass) => pass,
-                Err(why) => return self.without_pass(&why),
+                Err(why) => return self.without_pass(&why).await,
             };
             // The last moment at which a stop costs nothing.
             if self.stopping.is_cancelled() {
                 return Ending::unsent(Outcome::Defer(Duration::ZERO), "stopping");
+            }
+            if let Some(ending) = self.held().await {
+                return ending;
             }
             let attempt_id = match self.open(claimed, &prepared).await {
                 Ok(attempt_id) => attempt_id,
                 Err(ending) => return ending,
             };
             let (seen, class) = self.create(&pass, &prepared, fresh_pass).await;
-            if class != Class::NotProcessed(NotProcessed::PassSpent) {
-                return self.judge(claimed, &pass, attempt_id, class, seen).await;
+            let sent_photo = parcel.photo();
+            if class == Class::NotProcessed(NotProcessed::PassSpent) {
+                // A refused pass proves that nothing was made: one more request, with an attempt of its own.
+                self.partner.forget(&pass).await;
+                fresh_pass = true;
+            } else if class == Class::Rejected && parcel.reduce(answer(&seen)).await {
+                prepared = self.partner.prepare(&parcel.incident);
+            } else {
+                let ending = self.judge(claimed, &pass, attempt_id, class, seen).await;
+                return Ending { photo: Some(sent_photo), ..ending };
             }
-            // A refused pass proves that nothing was made: one more request, with an attempt of its own.
-            self.partner.forget(&pass).await;
-            fresh_pass = true;
             if !self.ledger.close(attempt_id, &evidence(class, &seen)).await {
                 return Ending::unsent(Outcome::Defer(SOON), "database_unavailable");
             }
         }
     }
 
-    async fn prepare(&self, claimed: &Claimed) -> Result<Prepared, Ending> {
-        let version = claimed.taxonomy_version.as_deref();
-        let found = self.taxonomies.category(&self.ledger.pool, version, &claimed.route).await;
-        let told = found.map_err(|error| {
-            let code = error.code();
-            let outcome = if error.concerns_all() {
-                Outcome::Defer(SOON)
-            } else {
-                Outcome::Retry(self.sending.backoff.after(charged(claimed), rand::random()))
-            };
-            let chain = format!("{:#}", anyhow::Error::from(error));
-            tracing::error!(
-                report.id = %claimed.report_id,
-                error.code = code,
-                error = chain,
-                "a report cannot be put together"
-            );
-            Ending::unsent(outcome, code)
-        })?;
-        let note = match (claimed.note.as_deref(), told.option_note.as_deref()) {
-            (Some(note), Some(option)) => Some(format!("{note}\n{option}")),
-            (note, option) => note.or(option).map(str::to_owned),
-        };
-        Ok(self.partner.prepare(&Incident {
-            external_code: claimed.reference.clone(),
-            category: told.category,
-            latitude: claimed.latitude,
-            longitude: claimed.longitude,
-            address: claimed.address.clone(),
-            note,
-            reported_at: claimed.received_at,
-            photo: claimed.photo.clone(),
-        }))
+    /// Why nothing may leave any more, if so: it may have changed since the claim.
+    async fn held(&self) -> Option<Ending> {
+        match self.gate.leave().await {
+            Ok(Leave::Granted) => None,
+            Ok(Leave::Paused) => Some(Ending::unsent(Outcome::Defer(Duration::ZERO), "paused")),
+            Ok(Leave::Held(wait)) => Some(Ending::unsent(Outcome::Defer(wait), "breaker_open")),
+            Err(error) => {
+                tracing::warn!(%error, "the gate cannot be read");
+                Some(Ending::unsent(Outcome::Defer(SOON), "database_unavailable"))
+            }
+        }
     }
 
     /// Commits "about to send". Without that, nothing leaves.
@@ -239,6 +226,8 @@ impl Pusher {
                     attempt: Some((attempt.id, evidence)),
                     outcome: Outcome::Defer(SOON),
                     reason: "database_unavailable".to_owned(),
+                    photo: None,
+                    token: None,
                 })
             }
         }
@@ -262,11 +251,8 @@ impl Pusher {
         class: Class,
         seen: Seen,
     ) -> Ending {
-        let answer = match &seen.proof {
-            Proof::Answer(answer) => Some(answer),
-            Proof::Unbuilt | Proof::NoConnection | Proof::NoAnswer => None,
-        };
-        let recorded = self.record(signal(class, answer));
+        let answer = answer(&seen);
+        let recorded = self.record(signal(class, answer)).await;
         let now = Circumstances {
             attempts: charged(claimed),
             backoff: self.sending.backoff,
@@ -274,29 +260,30 @@ impl Pusher {
             outage: recorded.outage,
             hold: recorded.hold,
         };
-        let mut outcome = outcome(class, answer, claimed.photo.is_some(), now);
+        let token = answer.and_then(|answer| answer.token.clone());
+        let mut outcome = outcome(class, answer, now);
         let mut evidence = evidence(class, &seen);
         if let Outcome::Sent { partner_id: partner_id @ None } = &mut outcome {
             *partner_id = self.look_up(pass, &claimed.reference).await;
             evidence.partner_id.clone_from(partner_id);
         }
         let reason = format!("{}: {}", class.name(), seen.detail);
-        Ending { attempt: Some((attempt_id, evidence)), outcome, reason }
+        Ending { attempt: Some((attempt_id, evidence)), outcome, reason, photo: None, token }
     }
 
     /// The id of a record that exists. Not finding it changes nothing.
     async fn look_up(&self, pass: &Pass, external_code: &str) -> Option<String> {
-        if !self.searchable {
+        if !self.partner.searchable() {
             return None;
         }
         match self.partner.find(pass, external_code).await {
-            Found::Record(id) => id,
+            Found::Record { id, count: _ } => id,
             Found::Absent | Found::Unclear(_) => None,
         }
     }
 
-    fn without_pass(&self, why: &NoPass) -> Ending {
-        let recorded = self.record(login_signal(why));
+    async fn without_pass(&self, why: &NoPass) -> Ending {
+        let recorded = self.record(login_signal(why)).await;
         let reason = match why {
             NoPass::Refused(status) => format!("login_refused: http {status}"),
             NoPass::Throttled(_) => "login_throttled".to_owned(),
@@ -307,15 +294,19 @@ impl Pusher {
 }
 
 /// Attempts charged, from 1.
-fn charged(claimed: &Claimed) -> u32 {
+pub(crate) fn charged(claimed: &Claimed) -> u32 {
     u32::try_from(claimed.attempts).unwrap_or(1).max(1)
 }
 
-fn evidence(class: Class, seen: &Seen) -> Evidence {
-    let answer = match &seen.proof {
+fn answer(seen: &Seen) -> Option<&Answer> {
+    match &seen.proof {
         Proof::Answer(answer) => Some(answer),
         Proof::Unbuilt | Proof::NoConnection | Proof::NoAnswer => None,
-    };
+    }
+}
+
+fn evidence(class: Class, seen: &Seen) -> Evidence {
+    let answer = answer(seen);
     Evidence {
         outcome: class.name().to_owned(),
         http_status: answer.map(|answer| i32::from(answer.status)),

@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use tokio::time::Instant;
+use partner::{Answer, NoPass};
 
 use crate::breaker::{Cause, Recorded, Signal};
 use crate::classify::{Class, NotProcessed};
-use crate::partner::{Answer, NoPass};
 use crate::push::Pusher;
 
 /// The pause of a throttle that names none.
@@ -14,9 +13,8 @@ const DEFAULT_PAUSE: Duration = Duration::from_secs(30);
 
 impl Pusher {
     /// Tells the breaker, and people when it opens.
-    pub(crate) fn record(&self, signal: Signal) -> Recorded {
-        let recorded = self.breaker.record(signal, Instant::now(), rand::random());
-        self.ledger.metrics.breaker_open.set(i64::from(self.breaker.is_open()));
+    pub(crate) async fn record(&self, signal: Signal) -> Recorded {
+        let recorded = self.gate.record(signal).await;
         let hold_ms = recorded.hold.as_millis();
         match recorded.opened {
             None => {}

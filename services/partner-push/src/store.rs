@@ -15,6 +15,8 @@ pub(crate) struct Settlement {
     /// The attempt that ended with it, if a request left.
     pub(crate) attempt: Option<(Uuid, Evidence)>,
     pub(crate) outcome: Outcome,
+    /// For which the partner will tell the record's id, and when to ask first.
+    pub(crate) token: Option<(String, Duration)>,
     /// Why it was not sent, for the report's row.
     pub(crate) error: Option<String>,
     pub(crate) trace_id: Option<String>,
@@ -51,6 +53,11 @@ pub(crate) async fn settle(tx: &mut PgConnection, end: &Settlement) -> Result<bo
     if let Some((attempt_id, evidence)) = &end.attempt {
         outbox::close_attempt(tx, *attempt_id, evidence).await?;
     }
+    if let Some((token, wait)) = end.token.as_ref().filter(|_| ours) {
+        sqlx::query_file!("src/store/insert_token.sql", end.report_id, token, wait.as_secs_f64())
+            .execute(&mut *tx)
+            .await?;
+    }
     if ours {
         let word = step(&end.outcome);
         let once_in_a_row = word == DEFERRED;
@@ -78,6 +85,24 @@ pub(crate) async fn compiled_taxonomy(pool: &PgPool, version: &str) -> Result<Op
     sqlx::query_scalar!("select compiled from flow.release where version = $1 limit 1", version)
         .fetch_optional(pool)
         .await
+}
+
+/// Tokens that are due, with their reports. They are due again after `first`, doubling up to an hour.
+pub(crate) async fn take_tokens(
+    pool: &PgPool,
+    channel: &str,
+    first: Duration,
+) -> Result<Vec<(Uuid, String)>, sqlx::Error> {
+    let due =
+        sqlx::query_file!("src/store/take_tokens.sql", channel, first.as_secs_f64()).fetch_all(pool).await?;
+    Ok(due.into_iter().map(|row| (row.report_id, row.token)).collect())
+}
+
+/// Writes the id that a token stood for.
+pub(crate) async fn redeem_token(pool: &PgPool, report_id: Uuid, id: &str) -> Result<(), sqlx::Error> {
+    let trace_id = runtime::trace::current_id();
+    sqlx::query_file!("src/store/redeem_token.sql", report_id, id, trace_id).execute(pool).await?;
+    Ok(())
 }
 
 /// How the outbox of a channel stands.

@@ -8,11 +8,9 @@ use std::time::Duration;
 use bus::outbox::{self, Claimed};
 use bus::wake::{Listener, Queue};
 use tokio::task::{JoinError, JoinSet};
-use tokio::time::Instant;
 use tracing::Instrument;
-use uuid::Uuid;
 
-use crate::breaker::Allowance;
+use crate::gate::Allowance;
 use crate::push::Pusher;
 use crate::signal::login_signal;
 
@@ -20,10 +18,7 @@ use crate::signal::login_signal;
 pub(crate) struct Worker {
     pub(crate) pusher: Arc<Pusher>,
     pub(crate) listener: Listener,
-    pub(crate) channel: String,
     pub(crate) poll: Duration,
-    /// This process, for the leases.
-    pub(crate) owner: Uuid,
 }
 
 impl Worker {
@@ -44,6 +39,7 @@ impl Worker {
         while let Some(ended) = pushes.join_next().await {
             report_panic(ended);
         }
+        self.pusher.gate.give_up_trial().await;
     }
 
     /// Claims for the free slots and starts the pushes. None: there may be more to claim at once.
@@ -51,28 +47,35 @@ impl Worker {
         while let Some(ended) = pushes.try_join_next() {
             report_panic(ended);
         }
-        let slots = match self.pusher.breaker.allowance(Instant::now()) {
-            Allowance::All => self.pusher.sending.parallel,
-            Allowance::One => 1,
-            Allowance::Wait(wait) => return Some(Pause::For(wait)),
-            Allowance::Knock => {
-                let knock = self.pusher.partner.knock().instrument(tracing::info_span!("log in"));
-                if let Err(why) = knock.await {
-                    self.pusher.record(login_signal(&why));
-                }
-                return None;
-            }
-        };
-        let free = slots.saturating_sub(pushes.len());
+        let free = self.pusher.sending.parallel.saturating_sub(pushes.len());
         if free == 0 {
             return Some(Pause::UntilOneEnds);
         }
+        let (free, pacing) = match self.pusher.gate.allowance(free).await {
+            Ok(Allowance::Send { most, pacing }) => (most, pacing),
+            Ok(Allowance::One) if pushes.is_empty() => (1, false),
+            Ok(Allowance::One) => return Some(Pause::UntilOneEnds),
+            // Looked at again after a poll at the latest: people and other replicas change it.
+            Ok(Allowance::Wait(wait)) if wait.is_zero() => return Some(Pause::For(self.poll)),
+            Ok(Allowance::Wait(wait)) => return Some(Pause::For(wait.min(self.poll))),
+            Ok(Allowance::Knock) => {
+                let knock = self.pusher.partner.knock().instrument(tracing::info_span!("log in"));
+                if let Err(why) = knock.await {
+                    self.pusher.record(login_signal(&why)).await;
+                }
+                return None;
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the gate cannot be read");
+                return Some(Pause::For(self.poll));
+            }
+        };
         let sending = &self.pusher.sending;
         let limit = i64::try_from(free).unwrap_or(i64::MAX);
         let claimed = outbox::claim(
             &self.pusher.ledger.pool,
-            &self.channel,
-            self.owner,
+            &self.pusher.gate.channel,
+            self.pusher.gate.owner,
             limit,
             sending.lease,
             sending.photo_wait,
@@ -87,6 +90,9 @@ impl Worker {
             }
         };
         let more = claimed.len() == free;
+        if pacing && let Err(error) = self.pusher.gate.let_out(claimed.len()).await {
+            tracing::warn!(%error, "the pace of the backlog was not noted");
+        }
         for one in claimed {
             pushes.spawn(Arc::clone(&self.pusher).push(one));
         }

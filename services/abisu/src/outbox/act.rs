@@ -48,7 +48,8 @@ pub(crate) async fn switch(
     };
     // Writing to a String cannot fail.
     if paused && switched.under_way > 0 {
-        let _ = writeln!(text, "{} requests may have left already; they end as they would", switched.under_way);
+        let _ =
+            writeln!(text, "{} requests may have left already; they end as they would", switched.under_way);
     }
     if !switched.known {
         let _ = writeln!(text, "no report of this channel is known yet");

@@ -1,6 +1,8 @@
 //! Arguments of `abisu outbox`.
 
+use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
 use clap::{ArgGroup, Subcommand};
+use partner::args::PartnerArgs;
 use runtime::config::DatabaseArgs;
 
 #[derive(Subcommand)]
@@ -49,6 +51,24 @@ pub(crate) enum OutboxCommand {
     /// Reports of which only a person can say whether the contractor has them
     #[command(subcommand)]
     Review(ReviewCommand),
+    /// Compare our books with the contractor's: what is missing there, there twice, or there against our books
+    Reconcile(Box<ReconcileArgs>),
+}
+
+#[derive(clap::Args)]
+pub(crate) struct ReconcileArgs {
+    /// Reports received from this day or moment on (2026-11-30, or 2026-11-30T08:00:00Z)
+    #[arg(long, value_parser = parse_since)]
+    pub(crate) since: DateTime<Utc>,
+    /// As one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) channel: ChannelArgs,
+    #[command(flatten)]
+    pub(crate) partner: PartnerArgs,
+    #[command(flatten)]
+    pub(crate) database: DatabaseArgs,
 }
 
 #[derive(Subcommand)]
@@ -113,4 +133,13 @@ pub(crate) struct WhyArgs {
 fn not_blank(text: &str) -> Result<String, String> {
     let text = text.trim();
     if text.is_empty() { Err("must not be empty".to_owned()) } else { Ok(text.to_owned()) }
+}
+
+fn parse_since(text: &str) -> Result<DateTime<Utc>, String> {
+    if let Ok(day) = text.parse::<NaiveDate>() {
+        return Ok(day.and_time(NaiveTime::MIN).and_utc());
+    }
+    DateTime::parse_from_rfc3339(text)
+        .map(|at| at.with_timezone(&Utc))
+        .map_err(|_| "a day (2026-11-30) or a moment (2026-11-30T08:00:00Z)".to_owned())
 }

@@ -83,7 +83,8 @@ impl Backlog {
         let mut text = format!("channel {}: {total} reports wait\n", self.channel);
         // Writing to a String cannot fail.
         if *paused {
-            let (by, because) = (paused_by.as_deref().unwrap_or("?"), paused_because.as_deref().unwrap_or("?"));
+            let (by, because) =
+                (paused_by.as_deref().unwrap_or("?"), paused_because.as_deref().unwrap_or("?"));
             let _ = writeln!(text, "  paused by {by}: {because}");
         }
         if breaker != "closed" {
@@ -112,8 +113,7 @@ impl Backlog {
 
 pub(crate) async fn review(json: bool, database: DatabaseArgs) -> Result<String, Failure> {
     let mut on = connect(database).await?;
-    let doubts =
-        sqlx::query_file_as!(Doubt, "src/outbox/store/list_review.sql").fetch_all(&mut on).await?;
+    let doubts = sqlx::query_file_as!(Doubt, "src/outbox/store/list_review.sql").fetch_all(&mut on).await?;
     if json {
         return to_json(&doubts);
     }

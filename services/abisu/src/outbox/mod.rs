@@ -6,6 +6,7 @@
 mod act;
 mod args;
 mod list;
+mod reconcile;
 
 pub(crate) use args::{OutboxCommand, ReviewCommand};
 
@@ -19,6 +20,7 @@ pub(crate) async fn run(command: OutboxCommand) -> Result<String, Failure> {
             list::backlog(channel, limit, json, database).await
         }
         OutboxCommand::Discard { references, why, database } => act::discard(references, why, database).await,
+        OutboxCommand::Reconcile(args) => reconcile::run(*args).await,
         OutboxCommand::Review(ReviewCommand::List { json, database }) => list::review(json, database).await,
         OutboxCommand::Review(ReviewCommand::Show { reference, database }) => {
             list::show(&reference, database).await

@@ -1,4 +1,4 @@
--- Called by metrics every few seconds. Index: report_due. Locks nothing.
+-- Called by metrics every few seconds. Index: report_oldest. Locks nothing.
 select count(*) as "pending!",
   count(*) filter (where push_visible_at <= now()) as "ready!",
   coalesce(extract(epoch from now() - min(received_at)), 0)::float8 as "oldest_seconds!"

@@ -117,15 +117,83 @@ async fn a_report_that_is_refused_for_good_is_dead_and_says_why() {
     assert_eq!(platform.creates(), 1);
 }
 
+/// A photo that is mostly noise: for its sides large, and hard to make small.
+fn noise() -> Vec<u8> {
+    let mut seed = 1_u32;
+    let picture = image::RgbImage::from_fn(320, 240, |_, _| {
+        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        image::Rgb(seed.to_be_bytes()[..3].try_into().unwrap())
+    });
+    let mut bytes = Vec::new();
+    picture.write_with_encoder(image::codecs::jpeg::JpegEncoder::new_with_quality(&mut bytes, 95)).unwrap();
+    bytes
+}
+
 #[tokio::test]
-async fn a_photo_that_is_too_large_is_for_a_person() {
+async fn a_photo_that_is_too_large_is_sent_smaller() {
+    let (database, platform) = (database().await, Platform::start().await);
+    let picture = noise();
+    platform.limit_photos(picture.len());
+    let id = NewReport { picture, ..NewReport::default() }.insert(&database, 1).await;
+    let service = Service::with(&database, &platform, &[]).await;
+    assert_eq!(until(&database, id, "sent").await.push_attempts, 1);
+    service.stop().await;
+    assert_eq!(attempts(&database, id).await, ["rejected", "accepted"]);
+    let record = &platform.records()[0];
+    assert_eq!(record["external_code"], "REF-2026-00001");
+    assert_eq!(record["photo"]["content_type"], "image/jpeg");
+    assert_eq!(record["note"], "junto al portal\nFracción: vidrio");
+    assert_eq!(platform.creates(), 2);
+}
+
+#[tokio::test]
+async fn a_photo_that_is_still_too_large_stays_behind_and_the_note_says_so() {
     let (database, platform) = (database().await, Platform::start().await);
     platform.limit_photos(4);
+    let readable = NewReport { picture: noise(), ..NewReport::default() }.insert(&database, 1).await;
+    let unreadable = NewReport::default().insert(&database, 2).await;
+    let service = Service::with(&database, &platform, &["--partner-parallel=1"]).await;
+    until(&database, readable, "sent").await;
+    until(&database, unreadable, "sent").await;
+    service.stop().await;
+    assert_eq!(attempts(&database, readable).await, ["rejected", "rejected", "accepted"]);
+    assert_eq!(attempts(&database, unreadable).await, ["rejected", "accepted"]);
+    for record in platform.records() {
+        assert_eq!(record["photo"], json!(null));
+        let note = "junto al portal\nFracción: vidrio\n(La foto era demasiado grande para esta plataforma y no se adjunta.)";
+        assert_eq!(record["note"], note);
+    }
+    let told = database
+        .count(
+            "select count(*) from report.timeline where step = 'pushed' and detail ->> 'photo' = 'too_large'",
+        )
+        .await;
+    assert_eq!((told, platform.codes().len()), (2, 2));
+}
+
+#[tokio::test]
+async fn a_body_that_is_too_large_without_a_photo_is_refused_for_good() {
+    let (database, platform) = (database().await, Platform::start().await);
+    platform.answer(&[Reply::Refuse(413), Reply::Refuse(413)]);
     let id = NewReport::default().insert(&database, 1).await;
     let service = Service::with(&database, &platform, &[]).await;
-    assert_eq!(until(&database, id, "review").await.push_error.as_deref(), Some("rejected: http 413"));
+    let dead = until(&database, id, "dead").await;
     service.stop().await;
-    assert_eq!(platform.creates(), 1);
+    assert_eq!(dead.push_error.as_deref(), Some("rejected: http 413"));
+    assert_eq!(platform.creates(), 2);
+}
+
+#[tokio::test]
+async fn a_person_may_let_a_report_go_without_its_photo() {
+    let (database, platform) = (database().await, Platform::start().await);
+    let id = NewReport { photo: false, ..NewReport::default() }.insert(&database, 1).await;
+    meddle(&database, id, "update report.report set push_without_photo = true where id = $1").await;
+    let service = Service::with(&database, &platform, &["--partner-photo-wait=0"]).await;
+    until(&database, id, "sent").await;
+    service.stop().await;
+    let record = &platform.records()[0];
+    assert_eq!(record["photo"], json!(null));
+    assert_eq!(record["note"], "junto al portal\nFracción: vidrio\n(La foto no se pudo obtener.)");
 }
 
 #[tokio::test]
@@ -189,15 +257,7 @@ async fn with_the_gate_shut_nothing_is_touched() {
     let (database, platform) = (database().await, Platform::start().await);
     let id = NewReport::default().insert(&database, 1).await;
     let service = Service::with(&database, &platform, &["--partner-enabled=false"]).await;
-    eventually("the outbox is measured", || async {
-        let mut text = String::new();
-        service
-            .shell
-            .metrics(|registry| prometheus_client::encoding::text::encode(&mut text, registry))
-            .unwrap();
-        text.contains("abisu_partner_push_outbox_ready 1").then_some(())
-    })
-    .await;
+    service.until_metric("abisu_partner_push_outbox_ready 1").await;
     service.stop().await;
     assert_eq!(push(&database, id).await.push_epoch, 0);
     assert_eq!((platform.creates(), platform.logins()), (0, 0));

@@ -3,6 +3,9 @@
 
 mod delivery;
 mod doubt;
+mod faults;
+mod gate;
+mod open311;
 mod outage;
 mod platform;
 mod scene;

@@ -27,6 +27,18 @@ const QUICK: [&str; 12] = [
     "--log=off",
 ];
 
+/// The arguments of a service: quick ones, and flags that win over them.
+pub(crate) fn arguments(database: &Database, url: &str, flags: &[&str]) -> Args {
+    let database_url = format!("--database-url={}", database.url_as("abisu_partner_push"));
+    let partner_url = format!("--partner-url={url}");
+    let settings = QUICK.into_iter().filter(|setting| {
+        let name = setting.split('=').next().unwrap();
+        !flags.iter().any(|flag| flag.starts_with(name))
+    });
+    let all = ["partner-push", &database_url, &partner_url].into_iter().chain(settings);
+    Args::try_parse_from(all.chain(flags.iter().copied())).unwrap()
+}
+
 /// A service under test. Stop it before the end of the test.
 pub(crate) struct Service {
     pub(crate) shell: Shell,
@@ -35,21 +47,25 @@ pub(crate) struct Service {
 impl Service {
     /// Starts with the platform's address and further flags, which win.
     pub(crate) async fn start(database: &Database, url: &str, flags: &[&str]) -> Self {
-        let database_url = format!("--database-url={}", database.url_as("abisu_partner_push"));
-        let partner_url = format!("--partner-url={url}");
-        let settings = QUICK.into_iter().filter(|setting| {
-            let name = setting.split('=').next().unwrap();
-            !flags.iter().any(|flag| flag.starts_with(name))
-        });
-        let all = ["partner-push", &database_url, &partner_url].into_iter().chain(settings);
-        let args = Args::try_parse_from(all.chain(flags.iter().copied())).unwrap();
         let shell = Shell::detached("partner-push");
-        partner_push::run(args.config().unwrap(), shell.clone()).await.unwrap();
+        partner_push::run(arguments(database, url, flags).config().unwrap(), shell.clone()).await.unwrap();
         Self { shell }
     }
 
     pub(crate) async fn with(database: &Database, platform: &Platform, flags: &[&str]) -> Self {
         Self::start(database, &platform.url, flags).await
+    }
+
+    /// Waits until the admin port would tell this line.
+    pub(crate) async fn until_metric(&self, line: &str) {
+        eventually(line, || async {
+            let mut text = String::new();
+            self.shell
+                .metrics(|registry| prometheus_client::encoding::text::encode(&mut text, registry))
+                .unwrap();
+            text.lines().any(|told| told == line).then_some(())
+        })
+        .await;
     }
 
     pub(crate) async fn stop(self) {
@@ -63,6 +79,7 @@ pub(crate) struct NewReport {
     pub(crate) note: Option<&'static str>,
     pub(crate) taxonomy_version: Option<&'static str>,
     pub(crate) photo: bool,
+    pub(crate) picture: Vec<u8>,
 }
 
 impl Default for NewReport {
@@ -72,6 +89,7 @@ impl Default for NewReport {
             note: Some("junto al portal"),
             taxonomy_version: None,
             photo: true,
+            picture: PHOTO.to_vec(),
         }
     }
 }
@@ -79,13 +97,13 @@ impl Default for NewReport {
 impl NewReport {
     /// Inserts it as received and due. `number` makes its reference.
     pub(crate) async fn insert(self, database: &Database, number: u32) -> Uuid {
-        let sha256 = Sha256::digest(PHOTO).to_vec();
+        let sha256 = Sha256::digest(&self.picture).to_vec();
         sqlx::query(
             "insert into report.photo (sha256, content_type, bytes) values ($1, 'image/jpeg', $2)
              on conflict do nothing",
         )
         .bind(&sha256)
-        .bind(PHOTO)
+        .bind(&self.picture)
         .execute(&database.pool)
         .await
         .unwrap();

@@ -9,14 +9,15 @@ use std::time::Duration;
 use reqwest::Client;
 use reqwest::header::HeaderValue;
 use secrecy::{ExposeSecret, SecretString};
-use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use crate::answer;
-use crate::config::PartnerConfig;
-use crate::contractor::send;
-use crate::partner::{NoPass, Pass, Proof};
+use crate::args::PartnerConfig;
+use crate::platform::Login;
+use crate::wire::send;
+use crate::{NoPass, Pass, Proof};
 
 /// How long before its end a token is replaced, at most; never more than a fifth of its life.
 const MARGIN: Duration = Duration::from_secs(60);
@@ -27,6 +28,7 @@ const DEFAULT_LIFE_SECONDS: u64 = 300;
 pub(crate) struct Session {
     client: Client,
     endpoint: String,
+    names: Login,
     user: String,
     password: SecretString,
     timeout: Duration,
@@ -44,23 +46,12 @@ struct Current {
     renew_at: Instant,
 }
 
-#[derive(Serialize)]
-struct Request<'a> {
-    user: &'a str,
-    password: &'a str,
-}
-
-#[derive(Deserialize)]
-struct Reply {
-    token: String,
-    expires_in: Option<u64>,
-}
-
 impl Session {
-    pub(crate) fn new(client: Client, endpoint: String, partner: &PartnerConfig, timeout: Duration) -> Self {
+    pub(crate) fn new(client: Client, partner: &PartnerConfig, timeout: Duration) -> Self {
         Self {
             client,
-            endpoint,
+            endpoint: format!("{}{}", partner.base_url, partner.platform.login.path),
+            names: partner.platform.login.clone(),
             user: partner.user.clone(),
             password: partner.password.clone(),
             timeout,
@@ -111,7 +102,12 @@ impl Session {
     }
 
     async fn ask(&self) -> Result<(Pass, Duration), NoPass> {
-        let body = Request { user: &self.user, password: self.password.expose_secret() };
+        let body: Map<String, Value> = [
+            (self.names.user.clone(), Value::from(self.user.as_str())),
+            (self.names.password.clone(), Value::from(self.password.expose_secret())),
+        ]
+        .into_iter()
+        .collect();
         let request = self.client.post(&self.endpoint).timeout(self.timeout).json(&body);
         let response = send(request).await.map_err(|failure| match failure.proof {
             Proof::Unbuilt => NoPass::Refused(0),
@@ -129,13 +125,14 @@ impl Session {
         }
         let unreadable = || NoPass::Unavailable(format!("http {status} without a usable token"));
         let body = answer::body(response).await.ok_or_else(unreadable)?;
-        let reply: Reply = serde_json::from_slice(&body).map_err(|_| unreadable())?;
+        let reply: Value = serde_json::from_slice(&body).map_err(|_| unreadable())?;
+        let token = reply.get(&self.names.token).and_then(Value::as_str).ok_or_else(unreadable)?;
         // It must fit into a header, or no request could be built with it.
-        let fits = HeaderValue::try_from(reply.token.as_str()).is_ok_and(|value| !value.is_empty());
+        let fits = HeaderValue::try_from(token).is_ok_and(|value| !value.is_empty());
         if !fits {
             return Err(unreadable());
         }
-        let life = Duration::from_secs(reply.expires_in.unwrap_or(DEFAULT_LIFE_SECONDS));
-        Ok((Pass(reply.token.into()), life))
+        let life = reply.get(&self.names.expires_in).and_then(Value::as_u64).unwrap_or(DEFAULT_LIFE_SECONDS);
+        Ok((Pass(token.into()), Duration::from_secs(life)))
     }
 }

@@ -1,0 +1,209 @@
+//! The contractor's JSON API: a login for a short-lived token, a create with the photo inline, perhaps a search. Paths
+//! and names come from the configuration.
+
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use chrono::SecondsFormat;
+use reqwest::header::CONTENT_TYPE;
+use reqwest::{Client, Response};
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::answer;
+use crate::args::PartnerConfig;
+use crate::platform::{Platform, Remarks};
+use crate::session::Session;
+use crate::wire::{Timeouts, client, send};
+use crate::{
+    Answer, Found, Incident, NoPass, Partner, Pass, Picture, Prepared, Proof, Redeemed, Reply, Seen,
+};
+
+/// The adapter.
+pub(crate) struct Contractor {
+    client: Client,
+    incidents: String,
+    search: String,
+    searchable: bool,
+    search_timeout: Duration,
+    session: Session,
+    platform: Platform,
+}
+
+impl Contractor {
+    /// # Errors
+    /// The TLS backend cannot be set up.
+    pub(crate) fn new(partner: &PartnerConfig, timeouts: Timeouts) -> Result<Self, reqwest::Error> {
+        let client = client(timeouts)?;
+        let platform = partner.platform.clone();
+        Ok(Self {
+            session: Session::new(client.clone(), partner, timeouts.login),
+            client,
+            incidents: format!("{}{}", partner.base_url, platform.create.path),
+            search: format!("{}{}", partner.base_url, platform.search.path),
+            searchable: partner.search,
+            search_timeout: timeouts.login,
+            platform,
+        })
+    }
+
+    /// The body of a create: exactly the fields that are named, none left out.
+    fn body(&self, incident: &Incident) -> Value {
+        let names = &self.platform.fields;
+        let mut body = Map::new();
+        let mut put = |name: Option<&String>, value: Value| {
+            if let Some(name) = name {
+                insert(&mut body, name, value);
+            }
+        };
+        put(Some(&names.external_code), json!(incident.external_code));
+        put(names.category.as_ref(), json!(self.platform.category(&incident.category)));
+        put(names.latitude.as_ref(), json!(incident.latitude));
+        put(names.longitude.as_ref(), json!(incident.longitude));
+        put(names.address.as_ref(), json!(incident.address.as_deref().unwrap_or_default()));
+        put(names.note.as_ref(), json!(note(incident, &self.platform.remarks)));
+        let reported_at = incident.reported_at.to_rfc3339_opts(SecondsFormat::Millis, true);
+        put(names.reported_at.as_ref(), json!(reported_at));
+        let photo = match &incident.picture {
+            Picture::Photo { content_type, bytes } => {
+                let mut photo = Map::new();
+                insert(&mut photo, &names.photo_content_type, json!(content_type));
+                insert(&mut photo, &names.photo_data, json!(STANDARD.encode(bytes)));
+                Value::Object(photo)
+            }
+            Picture::TooLarge | Picture::Missing => Value::Null,
+        };
+        put(names.photo.as_ref(), photo);
+        Value::Object(body)
+    }
+
+    /// What a head and its body prove. A body that is cut, stalls or makes no sense takes nothing from the head.
+    async fn read_answer(&self, response: Response) -> Seen {
+        let status = response.status().as_u16();
+        let retry_after = answer::retry_after(response.headers());
+        let body = answer::body(response).await;
+        let mut answer = Answer { status, retry_after, ..Answer::default() };
+        let mut detail = format!("http {status}");
+        match body.as_deref() {
+            None => detail.push_str(", its body was cut or too long"),
+            // Only a success or a conflict names the record that we asked for.
+            Some(body) if matches!(status, 200..=299 | 409) => {
+                answer.id = answer::record_id(body, &self.platform.create.id);
+            }
+            Some(body) => {
+                let named = answer::fields_named(body, &self.platform);
+                if !named.is_empty() {
+                    detail.push_str(&format!(", naming {}", named.join(", ")));
+                }
+                answer.already_exists = answer::says_it_exists(body, &self.platform.fields.external_code);
+            }
+        }
+        Seen { proof: Proof::Answer(answer), detail }
+    }
+}
+
+/// The note, with a line of its own for a photo that is not there.
+pub(crate) fn note(incident: &Incident, remarks: &Remarks) -> String {
+    let remark = match &incident.picture {
+        Picture::Photo { .. } => None,
+        Picture::TooLarge => Some(remarks.photo_too_large.as_str()),
+        Picture::Missing => Some(remarks.photo_missing.as_str()),
+    };
+    let lines = [incident.note.as_deref(), remark];
+    lines.into_iter().flatten().filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+/// Puts a value at a dotted path. The configuration has been checked: no name is also the beginning of another.
+fn insert(map: &mut Map<String, Value>, path: &str, value: Value) {
+    match path.split_once('.') {
+        None => {
+            map.insert(path.to_owned(), value);
+        }
+        Some((first, rest)) => {
+            let inner = map.entry(first).or_insert_with(|| Value::Object(Map::new()));
+            if let Value::Object(inner) = inner {
+                insert(inner, rest, value);
+            }
+        }
+    }
+}
+
+impl Partner for Contractor {
+    fn searchable(&self) -> bool {
+        self.searchable
+    }
+
+    fn prepare(&self, incident: &Incident) -> Prepared {
+        let body = self.body(incident).to_string();
+        let body_sha256 = Sha256::digest(&body).into();
+        Prepared { endpoint: self.incidents.clone(), body: body.into(), body_sha256 }
+    }
+
+    fn pass(&self) -> Reply<'_, Result<Pass, NoPass>> {
+        Box::pin(self.session.pass())
+    }
+
+    fn knock(&self) -> Reply<'_, Result<(), NoPass>> {
+        Box::pin(self.session.renew())
+    }
+
+    fn forget<'a>(&'a self, pass: &'a Pass) -> Reply<'a, ()> {
+        Box::pin(self.session.forget(pass))
+    }
+
+    fn create<'a>(&'a self, pass: &'a Pass, prepared: &'a Prepared) -> Reply<'a, Seen> {
+        let request = self
+            .client
+            .post(&prepared.endpoint)
+            .bearer_auth(&pass.0)
+            .header(CONTENT_TYPE, "application/json")
+            .body(prepared.body.clone());
+        Box::pin(async {
+            match send(request).await {
+                Ok(response) => self.read_answer(response).await,
+                Err(failure) => Seen { proof: failure.proof, detail: failure.detail },
+            }
+        })
+    }
+
+    fn find<'a>(&'a self, pass: &'a Pass, external_code: &'a str) -> Reply<'a, Found> {
+        let request = self
+            .client
+            .get(&self.search)
+            .timeout(self.search_timeout)
+            .query(&[(self.platform.search.query.as_str(), external_code)])
+            .bearer_auth(&pass.0);
+        Box::pin(async move {
+            let response = match send(request).await {
+                Ok(response) => response,
+                Err(failure) => return Found::Unclear(failure.detail),
+            };
+            let status = response.status().as_u16();
+            match answer::body(response).await {
+                Some(body) if status == 200 => {
+                    answer::search_result(&body, external_code, &self.platform.search)
+                }
+                Some(_) | None => Found::Unclear(format!("http {status}")),
+            }
+        })
+    }
+
+    fn redeem<'a>(&'a self, _: &'a Pass, _: &'a str) -> Reply<'a, Redeemed> {
+        Box::pin(async { Redeemed::Unclear("this platform gives no tokens".to_owned()) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dotted_names_are_nested() {
+        let mut body = Map::new();
+        insert(&mut body, "at.lat", json!(1));
+        insert(&mut body, "at.lon", json!(2));
+        insert(&mut body, "code", json!("x"));
+        assert_eq!(Value::Object(body), json!({ "at": { "lat": 1, "lon": 2 }, "code": "x" }));
+    }
+}

@@ -1,0 +1,294 @@
+//! What a platform speaks: paths, field names, category codes, and the sentences that we add to a note. The default is
+//! the agreed API, so a file needs to say only what differs:
+//!
+//! ```yaml
+//! create: { path: /v2/orders, id: order_id }
+//! fields: { external_code: ref, latitude: position.lat, longitude: position.lon, address: null }
+//! categories: { PINTADAS: "0417" }
+//! ```
+//!
+//! A field named by a dotted path is nested; one that is null is not sent.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+
+/// What is wrong with a platform's file.
+#[derive(Debug, thiserror::Error)]
+pub enum PlatformError {
+    /// It is no YAML of this form. The parser's words; they quote nothing but names.
+    #[error("not a platform's file: {0}")]
+    Yaml(String),
+    /// What it says cannot work.
+    #[error("{0}")]
+    Contradiction(String),
+}
+
+/// Which adapter speaks to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Adapter {
+    /// JSON with a login for a token, the photo inline.
+    #[default]
+    Contractor,
+    /// Open311 GeoReport v2.
+    Open311,
+}
+
+/// A platform.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Platform {
+    /// Which adapter speaks to it.
+    pub adapter: Adapter,
+    /// The login of the JSON adapter.
+    pub login: Login,
+    /// The create of the JSON adapter.
+    pub create: Create,
+    /// The search of the JSON adapter, where it works.
+    pub search: Search,
+    /// The names of what is sent by the JSON adapter.
+    pub fields: Fields,
+    /// What is particular to Open311.
+    pub open311: Open311,
+    /// Our category codes in the platform's words. A code that is not here is sent as it is.
+    pub categories: BTreeMap<String, String>,
+    /// What a note says when a report goes without its photo.
+    pub remarks: Remarks,
+}
+
+/// `POST path` with user and password, answered by a token.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Login {
+    /// After the base URL.
+    pub path: String,
+    /// Name of the user's field.
+    pub user: String,
+    /// Name of the password's field.
+    pub password: String,
+    /// Name of the token in the answer.
+    pub token: String,
+    /// Name of the token's life in seconds in the answer.
+    pub expires_in: String,
+}
+
+/// `POST path`, answered by an id.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Create {
+    /// After the base URL.
+    pub path: String,
+    /// Name of the record's id in the answer.
+    pub id: String,
+}
+
+/// `GET path?query=code`, answered by a list of records.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Search {
+    /// After the base URL.
+    pub path: String,
+    /// The query's parameter for the external code.
+    pub query: String,
+    /// Name of the external code in a record.
+    pub external_code: String,
+    /// Name of the id in a record.
+    pub id: String,
+}
+
+/// Names of what is sent. Only the external code must be.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[expect(missing_docs, reason = "each is the name of the field of the same name")]
+pub struct Fields {
+    pub external_code: String,
+    pub category: Option<String>,
+    pub latitude: Option<String>,
+    pub longitude: Option<String>,
+    pub address: Option<String>,
+    pub note: Option<String>,
+    pub reported_at: Option<String>,
+    pub photo: Option<String>,
+    /// Within `photo`.
+    pub photo_content_type: String,
+    /// Within `photo`; base64.
+    pub photo_data: String,
+}
+
+/// What is particular to an Open311 endpoint.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Open311 {
+    /// Sent with every call, where one endpoint serves several.
+    pub jurisdiction_id: Option<String>,
+    /// The code of the attribute that takes our reference, where the service declares one. Without it the reference
+    /// ends the description.
+    pub reference_attribute: Option<String>,
+    /// Further attributes that the services require, code to value.
+    pub attributes: BTreeMap<String, String>,
+}
+
+/// What a note says when a report goes without its photo.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Remarks {
+    /// The platform refused it for its size.
+    pub photo_too_large: String,
+    /// It never came, and a person let the report go.
+    pub photo_missing: String,
+}
+
+impl Default for Login {
+    fn default() -> Self {
+        let [path, user, password, token, expires_in] =
+            ["/api/login", "user", "password", "token", "expires_in"].map(str::to_owned);
+        Self { path, user, password, token, expires_in }
+    }
+}
+
+impl Default for Create {
+    fn default() -> Self {
+        Self { path: "/api/incidents".to_owned(), id: "id".to_owned() }
+    }
+}
+
+impl Default for Search {
+    fn default() -> Self {
+        let [path, query, external_code, id] =
+            ["/api/incidents", "external_code", "external_code", "id"].map(str::to_owned);
+        Self { path, query, external_code, id }
+    }
+}
+
+impl Default for Fields {
+    fn default() -> Self {
+        let named = |name: &str| Some(name.to_owned());
+        Self {
+            external_code: "external_code".to_owned(),
+            category: named("category"),
+            latitude: named("latitude"),
+            longitude: named("longitude"),
+            address: named("address"),
+            note: named("note"),
+            reported_at: named("reported_at"),
+            photo: named("photo"),
+            photo_content_type: "content_type".to_owned(),
+            photo_data: "data".to_owned(),
+        }
+    }
+}
+
+impl Default for Remarks {
+    fn default() -> Self {
+        Self {
+            photo_too_large: "(La foto era demasiado grande para esta plataforma y no se adjunta.)"
+                .to_owned(),
+            photo_missing: "(La foto no se pudo obtener.)".to_owned(),
+        }
+    }
+}
+
+impl Platform {
+    /// Reads and checks the text of a file.
+    ///
+    /// # Errors
+    /// It is no YAML of this form, or what it says cannot work.
+    pub fn parse(text: &str) -> Result<Self, PlatformError> {
+        let platform: Self = serde_saphyr::from_str(text).map_err(|error| {
+            let said = error.to_string();
+            PlatformError::Yaml(said.lines().next().unwrap_or_default().to_owned())
+        })?;
+        platform.check()?;
+        Ok(platform)
+    }
+
+    /// The platform's word for one of our category codes.
+    pub fn category<'a>(&'a self, code: &'a str) -> &'a str {
+        self.categories.get(code).map_or(code, String::as_str)
+    }
+
+    fn check(&self) -> Result<(), PlatformError> {
+        let refuse = |problem: String| Err(PlatformError::Contradiction(problem));
+        for (name, path) in [
+            ("login.path", &self.login.path),
+            ("create.path", &self.create.path),
+            ("search.path", &self.search.path),
+        ] {
+            if !path.starts_with('/') || path.contains(['?', '#']) || path.contains(char::is_whitespace) {
+                return refuse(format!("{name} must begin with / and have no query"));
+            }
+        }
+        let names = self.fields.names();
+        if names.iter().any(|name| name.split('.').any(str::is_empty)) {
+            return refuse("fields: a name must not be empty".to_owned());
+        }
+        let known: BTreeSet<&str> = names.iter().copied().collect();
+        let nested = |name: &str| names.iter().any(|other| other.starts_with(&format!("{name}.")));
+        match names.iter().find(|name| nested(name)) {
+            _ if known.len() < names.len() => refuse("fields: two have the same name".to_owned()),
+            Some(name) => refuse(format!("fields: {name} is a value and cannot hold others")),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Fields {
+    /// All names that are sent, `photo` as one.
+    pub(crate) fn names(&self) -> Vec<&str> {
+        let optional = [
+            &self.category,
+            &self.latitude,
+            &self.longitude,
+            &self.address,
+            &self.note,
+            &self.reported_at,
+            &self.photo,
+        ];
+        std::iter::once(self.external_code.as_str())
+            .chain(optional.into_iter().filter_map(Option::as_deref))
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_file_is_the_agreed_api() {
+        let platform = Platform::parse("{}").unwrap();
+        assert_eq!(
+            (platform.login.path.as_str(), platform.create.path.as_str()),
+            ("/api/login", "/api/incidents")
+        );
+        assert_eq!(platform.category("PINTADAS"), "PINTADAS");
+    }
+
+    #[test]
+    fn a_file_says_only_what_differs() {
+        let text = "create: {path: /v2/orders, id: order}\nfields: {note: null, latitude: at.lat}\ncategories: {A: \"1\"}\n";
+        let platform = Platform::parse(text).unwrap();
+        assert_eq!(
+            (platform.create.id.as_str(), platform.category("A"), platform.category("B")),
+            ("order", "1", "B")
+        );
+        assert_eq!((platform.fields.note, platform.fields.latitude.as_deref()), (None, Some("at.lat")));
+    }
+
+    #[test]
+    fn what_cannot_work_is_refused() {
+        for text in [
+            "creates: {}",
+            "create: {path: v2}",
+            "create: {path: \"/a?b=c\"}",
+            "fields: {note: address}",
+            "fields: {note: photo.text}",
+            "fields: {external_code: \"\"}",
+            "fields: {external_code: null}",
+            "adapter: fax",
+        ] {
+            assert!(Platform::parse(text).is_err(), "{text}");
+        }
+    }
+}

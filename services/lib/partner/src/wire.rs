@@ -1,0 +1,65 @@
+//! One request, on a connection of its own, and what its failure proves.
+//!
+//! No connection is kept between requests. A pooled connection that the other side closes while a create is being
+//! written cannot be told from one that read it, and a handshake costs less than a person's look at the report.
+
+use std::error::Error as _;
+use std::time::Duration;
+
+use reqwest::header::CONNECTION;
+use reqwest::{Client, RequestBuilder, Response};
+
+use crate::Proof;
+
+/// Never reached, as every request closes its connection.
+const IDLE: Duration = Duration::from_secs(1);
+
+/// How long the platform may take.
+#[derive(Debug, Clone, Copy)]
+pub struct Timeouts {
+    /// For a connection; shorter than the others, so that a stall before a request is told from one after it.
+    pub connect: Duration,
+    /// For a create, connection and answer included.
+    pub send: Duration,
+    /// For a login or a search, connection and answer included.
+    pub login: Duration,
+}
+
+pub(crate) fn client(timeouts: Timeouts) -> Result<Client, reqwest::Error> {
+    runtime::http::client(timeouts.connect, timeouts.send, IDLE)
+}
+
+/// A request that got no answer.
+pub(crate) struct Failure {
+    pub(crate) proof: Proof,
+    pub(crate) detail: String,
+}
+
+/// Sends one request on a connection of its own, and says what a failure proves. The order of the questions matters:
+/// a failed connection is also a failed request, and may also have timed out.
+pub(crate) async fn send(request: RequestBuilder) -> Result<Response, Failure> {
+    request.header(CONNECTION, "close").send().await.map_err(|error| {
+        let (proof, what) = if error.is_builder() {
+            (Proof::Unbuilt, "the request cannot be built")
+        } else if error.is_connect() {
+            (Proof::NoConnection, "no connection")
+        } else if error.is_timeout() {
+            (Proof::NoAnswer, "no answer in time")
+        } else {
+            (Proof::NoAnswer, "the connection broke before an answer")
+        };
+        Failure { proof, detail: format!("{what}{}", causes(&error)) }
+    })
+}
+
+/// The chain below an error of the client. The client's own line is left out: it quotes the URL.
+fn causes(error: &reqwest::Error) -> String {
+    let mut text = String::new();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}

@@ -1,0 +1,121 @@
+//! What only one platform does.
+
+use partner::{Found, Picture, Proof, Redeemed};
+use serde_json::{Value, json};
+
+use crate::platform::{AGREED, OPEN311, Platform, RENAMED, incident, photo};
+
+#[tokio::test]
+async fn the_agreed_body_has_exactly_the_agreed_fields() {
+    let platform = Platform::start(AGREED).await;
+    let body: Value = serde_json::from_slice(&platform.partner.prepare(&incident(photo())).body).unwrap();
+    let expected = json!({
+        "external_code": "REF-2026-00001",
+        "category": "PINTADAS",
+        "latitude": 42.8467,
+        "longitude": -2.6726,
+        "address": "Calle Pintorería 12",
+        "note": "junto al portal",
+        "reported_at": "2026-11-30T09:00:00.250Z",
+        "photo": { "content_type": "image/jpeg", "data": "YSBwaWN0dXJl" },
+    });
+    assert_eq!(body, expected);
+}
+
+#[tokio::test]
+async fn names_paths_and_codes_come_from_the_file() {
+    let platform = Platform::start(RENAMED).await;
+    platform.creates(201, RENAMED.accepted, &[]);
+    let pass = platform.partner.pass().await.unwrap();
+    let prepared = platform.partner.prepare(&incident(photo()));
+    platform.partner.create(&pass, &prepared).await;
+    platform.found(r#"[{"ref":"REF-2026-00001","order":5},{"ref":"REF-2026-00001","order":6}]"#);
+    let found = platform.partner.find(&pass, "REF-2026-00001").await;
+    assert_eq!(found, Found::Record { id: Some("5".to_owned()), count: 2 });
+
+    let asked = platform.asked();
+    let paths: Vec<&str> = asked.iter().map(|one| one.uri.path()).collect();
+    assert_eq!(paths, ["/auth", "/v2/orders", "/v2/find"]);
+    let login: Value = serde_json::from_str(&asked[0].body).unwrap();
+    assert_eq!(login, json!({ "name": "abisu", "word": "pass word" }));
+    assert_eq!(asked[1].authorization.as_deref(), Some("Bearer t0ken"));
+    let body: Value = serde_json::from_str(&asked[1].body).unwrap();
+    let expected = json!({
+        "ref": "REF-2026-00001",
+        "category": "0417",
+        "at": { "lat": 42.8467, "lon": -2.6726 },
+        "text": "junto al portal",
+        "reported_at": "2026-11-30T09:00:00.250Z",
+        "image": { "content_type": "image/jpeg", "b64": "YSBwaWN0dXJl" },
+    });
+    assert_eq!(body, expected);
+    assert_eq!(asked[2].uri.query(), Some("ref=REF-2026-00001"));
+}
+
+#[tokio::test]
+async fn open311_gets_a_form_with_its_key_and_the_reference_at_the_end_of_the_description() {
+    let platform = Platform::start(OPEN311).await;
+    platform.creates(201, OPEN311.accepted, &[]);
+    let pass = platform.partner.pass().await.unwrap();
+    let mut long = incident(Picture::Missing);
+    long.note = Some("é".repeat(5000));
+    for incident in [incident(photo()), long] {
+        platform.partner.create(&pass, &platform.partner.prepare(&incident)).await;
+    }
+    let posted = platform.posted();
+    let form: Vec<(String, String)> =
+        form_urlencoded::parse(posted[0].body.as_bytes()).into_owned().collect();
+    let expected = [
+        ("jurisdiction_id", "city.example"),
+        ("service_code", "0417"),
+        ("lat", "42.8467"),
+        ("long", "-2.6726"),
+        ("description", "junto al portal\n[REF-2026-00001]"),
+        ("address_string", "Calle Pintorería 12"),
+        ("api_key", "pass word"),
+    ];
+    assert_eq!(form, expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    let (_, description) = form_urlencoded::parse(posted[1].body.as_bytes())
+        .into_owned()
+        .find(|(name, _)| name == "description")
+        .unwrap();
+    assert_eq!(description.chars().count(), 4000);
+    assert!(description.ends_with("[REF-2026-00001]"));
+}
+
+#[tokio::test]
+async fn an_open311_400_that_does_not_blame_the_request_leaves_a_doubt() {
+    let platform = Platform::start(OPEN311).await;
+    let pass = platform.partner.pass().await.unwrap();
+    for (body, unclear) in [
+        (r#"[{"code":400,"description":"service_code was not provided"}]"#, false),
+        (r#"[{"code":400,"description":"The back office is down"}]"#, true),
+        ("", true),
+    ] {
+        platform.creates(400, body, &[]);
+        let seen = platform.partner.create(&pass, &platform.partner.prepare(&incident(photo()))).await;
+        let Proof::Answer(answer) = seen.proof else { panic!("an answer was expected") };
+        assert_eq!(answer.unclear, unclear, "{body}");
+    }
+}
+
+#[tokio::test]
+async fn an_open311_token_is_asked_for_its_id() {
+    let platform = Platform::start(OPEN311).await;
+    platform.creates(200, OPEN311.nameless, &[]);
+    let pass = platform.partner.pass().await.unwrap();
+    let seen = platform.partner.create(&pass, &platform.partner.prepare(&incident(photo()))).await;
+    let Proof::Answer(answer) = seen.proof else { panic!("an answer was expected") };
+    assert_eq!((answer.id, answer.token.as_deref()), (None, Some("T-1")));
+    for (body, expected) in [
+        (r#"[{"token":"T-1","service_request_id":""}]"#, Redeemed::NotYet),
+        (r#"[{"token":"T-1","service_request_id":638344}]"#, Redeemed::Id("638344".to_owned())),
+        ("", Redeemed::Unclear("http 200".to_owned())),
+    ] {
+        platform.token(body);
+        assert_eq!(platform.partner.redeem(&pass, "T/1?x").await, expected);
+    }
+    let last = platform.asked().pop().unwrap().uri;
+    assert_eq!((last.path(), last.query()), ("/tokens/T%2F1%3Fx.json", Some("jurisdiction_id=city.example")));
+    assert_eq!(platform.posted().len(), 1);
+}

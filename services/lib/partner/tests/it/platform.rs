@@ -1,0 +1,206 @@
+//! A platform that answers as it is told and keeps what it was sent, and the adapters that speak to it.
+
+use std::sync::{Arc, Mutex};
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::{HeaderMap, Method, StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
+use chrono::DateTime;
+use clap::Parser;
+use partner::args::PartnerArgs;
+use partner::{Incident, Partner, Picture, Timeouts};
+
+/// One of the platforms that an adapter is configured for.
+#[derive(Clone, Copy)]
+pub(crate) struct Kind {
+    pub(crate) name: &'static str,
+    pub(crate) file: Option<&'static str>,
+    pub(crate) create: &'static str,
+    /// The answer to a create that was accepted, with the id `R-7`.
+    pub(crate) accepted: &'static str,
+    /// The same without an id that can be read.
+    pub(crate) nameless: &'static str,
+    /// A refusal that says that the record exists: status and body.
+    pub(crate) exists: (u16, &'static str),
+    /// A refusal that quotes what a citizen wrote.
+    pub(crate) refused: (u16, &'static str),
+}
+
+pub(crate) const AGREED: Kind = Kind {
+    name: "agreed",
+    file: None,
+    create: "/api/incidents",
+    accepted: r#"{"id":"R-7"}"#,
+    nameless: r#"{"id":null}"#,
+    exists: (422, r#"{"error":"external_code already exists"}"#),
+    refused: (422, r#"{"error":"note 'my neighbour Aitor' is invalid"}"#),
+};
+
+pub(crate) const RENAMED: Kind = Kind {
+    name: "renamed",
+    file: Some(
+        "login: {path: /auth, user: name, password: word, token: jwt, expires_in: life}
+create: {path: /v2/orders, id: order}
+search: {path: /v2/find, query: ref, external_code: ref, id: order}
+fields: {external_code: ref, latitude: at.lat, longitude: at.lon, note: text, address: null, photo: image, photo_data: b64}
+categories: {PINTADAS: \"0417\"}
+",
+    ),
+    create: "/v2/orders",
+    accepted: r#"{"order":"R-7"}"#,
+    nameless: r#"{"id":"R-7"}"#,
+    exists: (400, r#"{"error":"Ref: ya existe"}"#),
+    refused: (422, r#"{"error":"text 'my neighbour Aitor' is invalid"}"#),
+};
+
+pub(crate) const OPEN311: Kind = Kind {
+    name: "open311",
+    file: Some(
+        "adapter: open311\nopen311: {jurisdiction_id: city.example}\ncategories: {PINTADAS: \"0417\"}\n",
+    ),
+    create: "/requests.json",
+    accepted: r#"[{"service_request_id":"R-7"}]"#,
+    nameless: r#"[{"token":"T-1"}]"#,
+    exists: (400, r#"[{"code":"400","description":"This request is a duplicate of R-7"}]"#),
+    refused: (400, r#"[{"code":400,"description":"description 'my neighbour Aitor' is not valid"}]"#),
+};
+
+pub(crate) const KINDS: [Kind; 3] = [AGREED, RENAMED, OPEN311];
+
+/// What was asked of the platform.
+#[derive(Clone)]
+pub(crate) struct Asked {
+    pub(crate) method: Method,
+    pub(crate) uri: Uri,
+    pub(crate) authorization: Option<String>,
+    pub(crate) body: String,
+}
+
+#[derive(Default)]
+struct Inner {
+    asked: Vec<Asked>,
+    creates: (u16, String, Vec<(&'static str, &'static str)>),
+    others: u16,
+    found: String,
+    token: String,
+}
+
+/// A running platform of one kind, and the adapter for it.
+pub(crate) struct Platform {
+    pub(crate) kind: Kind,
+    pub(crate) partner: Box<dyn Partner>,
+    inner: Arc<Mutex<Inner>>,
+}
+
+#[derive(Parser)]
+struct Args {
+    #[command(flatten)]
+    partner: PartnerArgs,
+}
+
+impl Platform {
+    pub(crate) async fn start(kind: Kind) -> Self {
+        let inner = Arc::new(Mutex::new(Inner { others: 200, ..Inner::default() }));
+        let router = Router::new().fallback(answer).with_state((Arc::clone(&inner), kind));
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("--partner-url=http://{}", listener.local_addr().unwrap());
+        tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+        let mut flags = vec!["test".to_owned(), url, "--partner-user=abisu".to_owned()];
+        flags.push("--partner-password=pass word".to_owned());
+        let path = kind.file.map(|text| {
+            let path =
+                std::env::temp_dir().join(format!("abisu-{}-{}.yaml", kind.name, rand::random::<u64>()));
+            std::fs::write(&path, text).unwrap();
+            path
+        });
+        flags.extend(path.as_ref().map(|path| format!("--partner-platform-file={}", path.display())));
+        if kind.name != OPEN311.name {
+            flags.push("--partner-search".to_owned());
+        }
+        let config = Args::try_parse_from(flags).unwrap().partner.config().unwrap();
+        if let Some(path) = path {
+            std::fs::remove_file(path).unwrap();
+        }
+        let second = std::time::Duration::from_secs(1);
+        let timeouts = Timeouts { connect: second, send: second * 2, login: second * 2 };
+        Self { kind, partner: partner::connect(&config, timeouts).unwrap(), inner }
+    }
+
+    /// How creates are answered.
+    pub(crate) fn creates(&self, status: u16, body: &str, headers: &[(&'static str, &'static str)]) {
+        self.inner.lock().unwrap().creates = (status, body.to_owned(), headers.to_vec());
+    }
+
+    /// The status of everything else.
+    pub(crate) fn others(&self, status: u16) {
+        self.inner.lock().unwrap().others = status;
+    }
+
+    /// The answer to a search.
+    pub(crate) fn found(&self, body: &str) {
+        self.inner.lock().unwrap().found = body.to_owned();
+    }
+
+    /// The answer to a question for a token.
+    pub(crate) fn token(&self, body: &str) {
+        self.inner.lock().unwrap().token = body.to_owned();
+    }
+
+    pub(crate) fn asked(&self) -> Vec<Asked> {
+        self.inner.lock().unwrap().asked.clone()
+    }
+
+    /// The creates among what was asked.
+    pub(crate) fn posted(&self) -> Vec<Asked> {
+        let is_create = |one: &Asked| one.method == Method::POST && one.uri.path() == self.kind.create;
+        self.asked().into_iter().filter(is_create).collect()
+    }
+}
+
+async fn answer(
+    State((inner, kind)): State<(Arc<Mutex<Inner>>, Kind)>,
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let mut inner = inner.lock().unwrap();
+    let authorization = headers.get("authorization").map(|value| value.to_str().unwrap().to_owned());
+    let body = String::from_utf8(body.to_vec()).unwrap();
+    inner.asked.push(Asked { method: method.clone(), uri: uri.clone(), authorization, body });
+    let status = |status| StatusCode::from_u16(status).unwrap();
+    if method == Method::POST && uri.path() == kind.create {
+        let (code, body, extra) = inner.creates.clone();
+        let mut response = (status(code), body).into_response();
+        for (name, value) in extra {
+            response.headers_mut().insert(name, value.parse().unwrap());
+        }
+        response
+    } else if method == Method::GET && uri.query().is_some_and(|query| query.contains("REF-")) {
+        (status(inner.others), inner.found.clone()).into_response()
+    } else if uri.path().starts_with("/tokens/") {
+        (status(inner.others), inner.token.clone()).into_response()
+    } else {
+        let body = r#"{"token":"t0ken","expires_in":300,"jwt":"t0ken","life":300}"#;
+        (status(inner.others), body).into_response()
+    }
+}
+
+pub(crate) fn incident(picture: Picture) -> Incident {
+    Incident {
+        external_code: "REF-2026-00001".to_owned(),
+        category: "PINTADAS".to_owned(),
+        latitude: 42.8467,
+        longitude: -2.6726,
+        address: Some("Calle Pintorería 12".to_owned()),
+        note: Some("junto al portal".to_owned()),
+        reported_at: DateTime::parse_from_rfc3339("2026-11-30T09:00:00.25Z").unwrap().into(),
+        picture,
+    }
+}
+
+pub(crate) fn photo() -> Picture {
+    Picture::Photo { content_type: "image/jpeg".to_owned(), bytes: Bytes::from_static(b"a picture") }
+}

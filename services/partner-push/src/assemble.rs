@@ -1,0 +1,107 @@
+//! A report in the contractor's words, and in a smaller form when it was refused for its size.
+
+use bus::outbox::{Claimed, Outcome};
+use partner::{Answer, Incident, Picture};
+
+use crate::push::{Ending, Pusher, SOON, charged};
+use crate::shrink::shrink;
+
+/// An incident on its way, and how far its photo has been given up.
+pub(crate) struct Parcel {
+    pub(crate) incident: Incident,
+    shrunk: bool,
+}
+
+impl Parcel {
+    /// The word on the timeline.
+    pub(crate) const fn photo(&self) -> &'static str {
+        match (&self.incident.picture, self.shrunk) {
+            (Picture::Photo { .. }, false) => "sent",
+            (Picture::Photo { .. }, true) => "shrunk",
+            (Picture::TooLarge, _) => "too_large",
+            (Picture::Missing, _) => "missing",
+        }
+    }
+
+    /// Makes it smaller after a 413: first the photo, then no photo, under the same external code. False: it cannot
+    /// be made any smaller, or its size was not the matter.
+    pub(crate) async fn reduce(&mut self, answer: Option<&Answer>) -> bool {
+        if answer.is_none_or(|answer| answer.status != 413 || answer.already_exists) {
+            return false;
+        }
+        let smaller = match &self.incident.picture {
+            Picture::TooLarge | Picture::Missing => return false,
+            Picture::Photo { .. } if self.shrunk => None,
+            Picture::Photo { bytes, .. } => shrink(bytes.clone()).await,
+        };
+        self.incident.picture = match smaller {
+            Some(bytes) => Picture::Photo { content_type: "image/jpeg".to_owned(), bytes },
+            None => Picture::TooLarge,
+        };
+        self.shrunk = true;
+        true
+    }
+}
+
+impl Pusher {
+    /// Puts the report together, or says why it cannot be.
+    pub(crate) async fn assemble(&self, claimed: &Claimed) -> Result<Parcel, Ending> {
+        let picture = match &claimed.photo {
+            Some(photo) => {
+                Picture::Photo { content_type: photo.content_type.clone(), bytes: photo.bytes.clone().into() }
+            }
+            None => self.missing_photo(claimed).await?,
+        };
+        let version = claimed.taxonomy_version.as_deref();
+        let found = self.taxonomies.category(&self.ledger.pool, version, &claimed.route).await;
+        let told = found.map_err(|error| {
+            let code = error.code();
+            let outcome = if error.concerns_all() {
+                Outcome::Defer(SOON)
+            } else {
+                Outcome::Retry(self.sending.backoff.after(charged(claimed), rand::random()))
+            };
+            let chain = format!("{:#}", anyhow::Error::from(error));
+            tracing::error!(
+                report.id = %claimed.report_id,
+                error.code = code,
+                error = chain,
+                "a report cannot be put together"
+            );
+            Ending::unsent(outcome, code)
+        })?;
+        let note = match (claimed.note.as_deref(), told.option_note.as_deref()) {
+            (Some(note), Some(option)) => Some(format!("{note}\n{option}")),
+            (note, option) => note.or(option).map(str::to_owned),
+        };
+        let incident = Incident {
+            external_code: claimed.reference.clone(),
+            category: told.category,
+            latitude: claimed.latitude,
+            longitude: claimed.longitude,
+            address: claimed.address.clone(),
+            note,
+            reported_at: claimed.received_at,
+            picture,
+        };
+        Ok(Parcel { incident, shrunk: false })
+    }
+
+    /// It is claimed without its photo only when the time to wait for it is over. Then a person says whether it goes.
+    async fn missing_photo(&self, claimed: &Claimed) -> Result<Picture, Ending> {
+        let allowed = sqlx::query_scalar!(
+            "select push_without_photo from report.report where id = $1",
+            claimed.report_id
+        )
+        .fetch_optional(&self.ledger.pool)
+        .await;
+        match allowed {
+            Ok(Some(true)) => Ok(Picture::Missing),
+            Ok(Some(false) | None) => Err(Ending::unsent(Outcome::Review, "photo_missing")),
+            Err(error) => {
+                tracing::warn!(report.id = %claimed.report_id, %error, "a report cannot be put together");
+                Err(Ending::unsent(Outcome::Defer(SOON), "database_unavailable"))
+            }
+        }
+    }
+}

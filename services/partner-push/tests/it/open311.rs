@@ -1,0 +1,63 @@
+//! The whole service with an Open311 endpoint that tells the id later.
+
+use std::sync::{Arc, Mutex};
+
+use axum::extract::State;
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use serde_json::{Value, json};
+use testkit::database;
+
+use crate::scene::{NewReport, Service, attempts, steps, until, until_it};
+
+#[derive(Default)]
+struct Endpoint {
+    posts: Vec<String>,
+    asked: usize,
+}
+
+type Shared = Arc<Mutex<Endpoint>>;
+
+async fn create(State(endpoint): State<Shared>, body: String) -> Json<Value> {
+    endpoint.lock().unwrap().posts.push(body);
+    Json(json!([{ "token": "T-1" }]))
+}
+
+/// The third question is answered.
+async fn token(State(endpoint): State<Shared>) -> Json<Value> {
+    let mut endpoint = endpoint.lock().unwrap();
+    endpoint.asked += 1;
+    let id = if endpoint.asked < 3 { "" } else { "638344" };
+    Json(json!([{ "token": "T-1", "service_request_id": id }]))
+}
+
+#[tokio::test]
+async fn a_token_is_asked_for_its_id_and_the_report_never_sent_again() {
+    let database = database().await;
+    let endpoint = Shared::default();
+    let router = Router::new()
+        .route("/requests.json", post(create))
+        .route("/tokens/T-1.json", get(token))
+        .with_state(Arc::clone(&endpoint));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let server = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+    let file = std::env::temp_dir().join(format!("abisu-open311-{}.yaml", std::process::id()));
+    std::fs::write(&file, "adapter: open311\nopen311: {reference_attribute: EXTREF}\n").unwrap();
+    let platform = format!("--partner-platform-file={}", file.display());
+
+    let id = NewReport::default().insert(&database, 1).await;
+    let service = Service::start(&database, &url, &[&platform, "--partner-token-wait=50"]).await;
+    std::fs::remove_file(file).unwrap();
+    until(&database, id, "sent").await;
+    let named = until_it(&database, id, "named", |push| push.partner_id.is_some()).await;
+    service.stop().await;
+    server.abort();
+    assert_eq!(named.partner_id.as_deref(), Some("638344"));
+    assert_eq!(attempts(&database, id).await, ["accepted_no_id"]);
+    assert_eq!(steps(&database, id).await, ["pushed", "push_named"]);
+    assert_eq!(database.count("select count(*) from report.push_token").await, 0);
+    let posts = endpoint.lock().unwrap().posts.clone();
+    assert_eq!(posts.len(), 1);
+    assert!(posts[0].contains("attribute%5BEXTREF%5D=REF-2026-00001"), "{}", posts[0]);
+}

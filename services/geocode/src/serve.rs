@@ -65,14 +65,18 @@ pub async fn start(config: Config, shell: &Shell) -> anyhow::Result<SocketAddr> 
     let address = listener.local_addr()?;
     let (reporter, health) = tonic_health::server::health_reporter();
     set_status(&reporter, ServingStatus::NotServing).await;
-    let reflection = tonic_reflection::server::Builder::configure()
-        .register_encoded_file_descriptor_set(proto::FILE_DESCRIPTOR_SET)
-        .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET);
+    // Both versions: most clients in use still ask by the older one.
+    let reflection = || {
+        tonic_reflection::server::Builder::configure()
+            .register_encoded_file_descriptor_set(proto::FILE_DESCRIPTOR_SET)
+            .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+    };
     let router = Server::builder()
         .max_connection_age(CONNECTION_AGE)
         .add_service(GeocodeServer::new(Service::new(Arc::new(resolver))))
         .add_service(health)
-        .add_service(reflection.build_v1()?);
+        .add_service(reflection().build_v1()?)
+        .add_service(reflection().build_v1alpha()?);
     let stopping = shell.stopping();
     let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
     let served = router.serve_with_incoming_shutdown(incoming, stopping.clone().cancelled_owned());

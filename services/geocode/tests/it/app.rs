@@ -92,10 +92,6 @@ impl App {
         self.resolve_in("es", text, None).await
     }
 
-    pub(crate) async fn serves(&self) -> bool {
-        self.health("").await == ServingStatus::Serving
-    }
-
     pub(crate) async fn health(&self, service: &str) -> ServingStatus {
         let request = HealthCheckRequest { service: service.to_owned() };
         HealthClient::new(channel(self.address).await).check(request).await.unwrap().into_inner().status()

@@ -7,7 +7,7 @@ use proto::geocode::v1 as pb;
 use proto::geocode::v1::resolve_response::Verdict;
 use tonic::Code;
 
-use crate::app::{App, channel, shown};
+use crate::app::{App, shown};
 use crate::cartociudad::Trap;
 use crate::osm::Osm;
 use crate::{area, offline};
@@ -292,34 +292,8 @@ async fn what_is_known_asks_nobody_and_a_new_version_decides_at_once_all_the_sam
     let elsewhere = "MULTIPOLYGON(((0 0, 1 0, 1 1, 0 1, 0 0)))";
     area::load(&app.database, "vitoria-gasteiz", 2, elsewhere).await;
     assert!(!app.client.clone().covers(covers).await.unwrap().into_inner().inside, "a pin at once");
-    let started = std::time::Instant::now();
     testkit::eventually("an address too", || async {
         (shown(&app.resolve("Calle Dato 12").await) == "outside Calle Dato 12").then_some(())
     })
     .await;
-    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
-}
-
-#[tokio::test]
-async fn what_is_known_is_answered_about_as_fast_as_a_health_check() {
-    let app = App::in_vitoria().await;
-    testkit::eventually("it serves", || async { app.serves().await.then_some(()) }).await;
-    let mut health = tonic_health::pb::health_client::HealthClient::new(channel(app.address).await);
-    let (mut checks, mut resolves) = (Vec::new(), Vec::new());
-    for round in 0..600 {
-        let started = std::time::Instant::now();
-        health.check(tonic_health::pb::HealthCheckRequest::default()).await.unwrap();
-        let checked = started.elapsed();
-        let started = std::time::Instant::now();
-        app.resolve("Calle Dato 12, 3º B, 01005 Vitoria").await;
-        if round >= 100 {
-            checks.push(checked);
-            resolves.push(started.elapsed());
-        }
-    }
-    checks.sort();
-    resolves.sort();
-    println!("p50 {:?} {:?}, p99 {:?} {:?}", checks[250], resolves[250], checks[495], resolves[495]);
-    // The goal is twice, at p99, of a release build on a machine that does nothing else.
-    assert!(resolves[250] < checks[250] * 10, "{:?} {:?}", checks[250], resolves[250]);
 }

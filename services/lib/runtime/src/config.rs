@@ -28,6 +28,9 @@ pub enum ConfigError {
         /// The system's reason.
         reason: std::io::ErrorKind,
     },
+    /// A flag or variable that clap refuses, as [`crate::usage::line`] says it.
+    #[error("{0}")]
+    Usage(String),
     /// A value is given but cannot be used.
     #[error("{name}: {problem}")]
     Invalid {

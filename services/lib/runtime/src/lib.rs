@@ -17,6 +17,7 @@ mod run;
 mod shell;
 mod telemetry;
 pub mod trace;
+pub mod usage;
 
 pub use config::{ConfigError, ServiceArgs};
 pub use database::with_tx;

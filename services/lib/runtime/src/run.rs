@@ -7,9 +7,9 @@ use anyhow::Context;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::config::{ServiceArgs, ShellArgs};
+use crate::config::{ConfigError, ServiceArgs, ShellArgs};
 use crate::shell::{Ended, Shell};
-use crate::{admin, telemetry};
+use crate::{admin, telemetry, usage};
 
 /// Exit code for bad configuration (`EX_USAGE`).
 const EXIT_CONFIG: u8 = 64;
@@ -25,10 +25,13 @@ where
 {
     let args = match A::try_parse() {
         Ok(args) => args,
-        Err(error) => {
+        Err(error) if error.use_stderr() => {
+            return refuse(service, &ConfigError::Usage(usage::line(&A::command(), &error)));
+        }
+        Err(help) => {
             // Nowhere to say it if this fails.
-            let _ = error.print();
-            return if error.use_stderr() { EXIT_CONFIG.into() } else { ExitCode::SUCCESS };
+            let _ = help.print();
+            return ExitCode::SUCCESS;
         }
     };
     let shell_args = args.shell().clone();

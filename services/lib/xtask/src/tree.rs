@@ -10,10 +10,12 @@ use tokio::process::Command;
 
 use crate::progress::say;
 
-/// The root of the repository.
+/// The root of the repository: of the one that cargo runs in, which need not be the one it was built in when two
+/// checkouts share a target folder.
 pub static ROOT: LazyLock<PathBuf> = LazyLock::new(|| {
-    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
-    manifest.ancestors().nth(3).unwrap_or(manifest).to_owned()
+    let built = env!("CARGO_MANIFEST_DIR");
+    let manifest = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| built.into()));
+    manifest.ancestors().nth(3).unwrap_or(&manifest).to_owned()
 });
 
 /// Where runs keep what they need; ignored by git.

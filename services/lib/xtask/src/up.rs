@@ -1,15 +1,24 @@
 //! `cargo xtask up`: the whole system in the foreground, until a signal.
 
+use std::fs::File;
 use std::future::pending;
 
+use anyhow::bail;
+
 use crate::stack::{Options, Stack};
-use crate::tree;
+use crate::tree::{self, STATE};
 
 /// Starts the stack, prints where everything is, and stays. A signal drops this future and with it the stack.
 ///
 /// # Errors
 /// Something cannot be built or started.
 pub async fn run(simulator: bool) -> anyhow::Result<()> {
+    // One at a time in a tree: `up.json` and the logs are the running one's. The lock goes with the process.
+    std::fs::create_dir_all(&*STATE)?;
+    let lock = File::create(STATE.join("up.lock"))?;
+    if lock.try_lock().is_err() {
+        bail!("another `cargo xtask up` runs in this tree: stop it first, or use another checkout");
+    }
     let mut options = Options::new(tree::binaries().await?);
     options.simulator = simulator;
     options.durable = true;

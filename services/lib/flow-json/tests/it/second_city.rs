@@ -1,7 +1,5 @@
 //! Another city is other files, not other code: three levels everywhere, three languages, and the limits reached.
 
-use std::time::{Duration, Instant};
-
 use flow_json::{Taxonomy, generate};
 
 use crate::support::{rows, screens};
@@ -69,13 +67,9 @@ fn one_more_row_or_screen_is_refused_with_file_line_and_key() {
 }
 
 #[test]
-fn checking_all_its_languages_takes_under_100_ms() {
-    let start = Instant::now();
+fn all_its_languages_pass_the_linter() {
     let taxonomy = harbour();
     for language in ["ca", "en", "gl"] {
         assert!(generate(&taxonomy, language).expect("the language is known").lint().is_empty());
     }
-    // A build without optimisation is allowed what it costs more.
-    let most = Duration::from_millis(if cfg!(debug_assertions) { 1000 } else { 100 });
-    assert!(start.elapsed() < most, "{:?}", start.elapsed());
 }

@@ -10,7 +10,7 @@ use anyhow::{Context, bail};
 use crate::citizen::Simulator;
 use crate::progress::say;
 use crate::stack::{Options, Stack};
-use crate::tree;
+use crate::tree::{self, STATE};
 use play::{Place, Script};
 
 /// What the citizens do.
@@ -42,7 +42,10 @@ const SCRIPTS: [Script; 2] = [
 /// # Errors
 /// Something could not be started, or is not right at the end; every flaw has been printed.
 pub async fn run() -> anyhow::Result<()> {
-    let stack = Stack::start(Options::new(tree::binaries().await?)).await?;
+    let mut options = Options::new(tree::binaries().await?);
+    // Apart from those of an `up` that may be running.
+    options.logs = STATE.join("demo-logs");
+    let stack = Stack::start(options).await?;
     let url = stack.urls.simulator.as_deref().context("the demo needs the simulators")?;
     let simulator = Simulator::new(url)?;
     let taxonomy = flow_json::Taxonomy::builtin()
@@ -62,7 +65,7 @@ pub async fn run() -> anyhow::Result<()> {
         for flaw in &flaws {
             println!("wrong: {flaw}");
         }
-        bail!("the demo found {} flaws; logs in .abisu/logs", flaws.len());
+        bail!("the demo found {} flaws; logs in .abisu/demo-logs", flaws.len());
     }
     println!(
         "{} reports, each once in the contractor's platform, all as the citizens sent them",

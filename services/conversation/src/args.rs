@@ -60,6 +60,21 @@ pub struct Args {
     /// How long a request to the Graph API may take
     #[arg(long, env = "ABISU_SEND_TIMEOUT_MS", default_value = "10000", value_parser = parse_ms)]
     pub(crate) send_timeout: Duration,
+    /// Messages that the number may send in a second, all replicas together
+    #[arg(long, env = "ABISU_SENDS_PER_SECOND", default_value_t = 80)]
+    pub(crate) sends_per_second: u32,
+    /// How long a receipt is waited for before a reply whose answer was lost is sent again
+    #[arg(long, env = "ABISU_RECEIPT_WAIT_MS", default_value = "3000", value_parser = parse_ms)]
+    pub(crate) receipt_wait: Duration,
+    /// First wait before a paused channel is probed; it doubles, up to 5 minutes, if the channel pauses again at once
+    #[arg(long, env = "ABISU_PROBE_MS", default_value = "30000", value_parser = parse_ms)]
+    pub(crate) probe: Duration,
+    /// Wait before a form that the provider blocks is sent again
+    #[arg(long, env = "ABISU_FORM_RETRY_MS", default_value = "300000", value_parser = parse_ms)]
+    pub(crate) form_retry: Duration,
+    /// Mark messages as read and show that they are worked on
+    #[arg(long, env = "ABISU_MARK_READ", default_value_t = true, action = clap::ArgAction::Set)]
+    pub(crate) mark_read: bool,
 }
 
 impl ServiceArgs for Args {

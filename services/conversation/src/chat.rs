@@ -25,6 +25,7 @@ pub async fn work(context: &Context, claimed: &Claimed, stopping: &CancellationT
 }
 
 async fn attempt(context: &Context, claimed: &Claimed, stopping: &CancellationToken) {
+    context.marks.ask(claimed);
     let plan = Arc::new(plan(context, claimed, stopping).await);
     match patiently(|| write::commit(&context.pool, Arc::clone(&plan))).await {
         Ok(written) => {

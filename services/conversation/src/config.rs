@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use bus::outbound::pace::Pace;
+use bus::outbound::pause::Probing;
 use channel::meta::graph::GraphConfig;
 use runtime::ConfigError;
 use runtime::backoff::Backoff;
@@ -11,6 +13,13 @@ use crate::args::Args;
 
 /// The id of the channel that the environment describes.
 pub const CHANNEL: &str = "whatsapp";
+
+/// Between two messages to one citizen, in the long run; WhatsApp's limit.
+const PAIR_EVERY: Duration = Duration::from_secs(6);
+/// Messages to one citizen at once, borrowed from the time after; WhatsApp's limit.
+const PAIR_BURST: u32 = 45;
+/// After how long a citizen whose pin waits is told so.
+const ONE_MOMENT: Duration = Duration::from_secs(5);
 
 /// Everything the service runs by.
 #[derive(Debug, Clone)]
@@ -45,6 +54,25 @@ pub struct Config {
     pub defer: Duration,
     /// How long a request to the Graph API may take.
     pub send_timeout: Duration,
+    /// How fast replies may leave.
+    pub pace: Pace,
+    /// How long a receipt is waited for before a reply whose answer was lost is sent again.
+    pub receipt_wait: Duration,
+    /// How often a paused channel is probed.
+    pub probing: Probing,
+    /// Wait before a form that the provider blocks is sent again.
+    pub form_retry: Duration,
+    /// After how long a citizen whose pin waits for geocode is told so.
+    pub one_moment: Duration,
+    /// Whether messages are marked as read.
+    pub mark_read: bool,
+}
+
+impl Config {
+    /// [`Config::one_moment`], to compare with.
+    pub(crate) fn one_moment_delta(&self) -> chrono::TimeDelta {
+        chrono::TimeDelta::from_std(self.one_moment).unwrap_or(chrono::TimeDelta::MAX)
+    }
 }
 
 impl TryFrom<Args> for Config {
@@ -69,6 +97,11 @@ impl TryFrom<Args> for Config {
             backoff,
             defer,
             send_timeout,
+            sends_per_second,
+            receipt_wait,
+            probe,
+            form_retry,
+            mark_read,
         } = args;
         let database = database.config()?;
         city.city_time_zone.parse::<chrono_tz::Tz>().map_err(|_| {
@@ -82,6 +115,9 @@ impl TryFrom<Args> for Config {
                 "ABISU_POLL_MS",
                 "at least 1, or the database would never rest",
             ));
+        }
+        if sends_per_second == 0 {
+            return Err(ConfigError::invalid("ABISU_SENDS_PER_SECOND", "at least 1"));
         }
         if send_timeout >= lease {
             return Err(ConfigError::invalid(
@@ -117,6 +153,16 @@ impl TryFrom<Args> for Config {
             photo_backoff: Backoff { first: backoff, longest: minutes(60) },
             defer,
             send_timeout,
+            pace: Pace {
+                number_every: Duration::from_secs(1) / sends_per_second,
+                pair_every: PAIR_EVERY,
+                pair_burst: PAIR_BURST,
+            },
+            receipt_wait,
+            probing: Probing { first: probe, longest: minutes(5).max(probe) },
+            form_retry,
+            one_moment: ONE_MOMENT,
+            mark_read,
         })
     }
 }

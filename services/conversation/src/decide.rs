@@ -4,14 +4,15 @@
 use bus::mailbox::{Event, Outcome};
 use channel::normalised::Message;
 use chrono::Utc;
-use dialogue::{Answer, Decision, Fresh, Language, Lookup, Session, Transition, Verdict};
+use dialogue::{Answer, Decision, Effect, Fresh, Language, Lookup, PromptFate, Session, Transition, Verdict};
 use runtime::backoff::jitter;
 use uuid::Uuid;
 
 use crate::lookup::LookupError;
+use crate::plan::Step;
 use crate::store::SessionError;
 use crate::translate::{Heard, hear};
-use crate::{Context, patience, said};
+use crate::{Context, patience, said, store};
 
 /// Why an event was not decided. Says nothing of what the event holds, so it can be logged.
 #[derive(Debug, thiserror::Error)]
@@ -85,22 +86,29 @@ impl From<SessionError> for Failure {
     }
 }
 
-/// Decides one event.
+/// Decides one event. `before` is what the same loan decided already and the database does not know yet.
 ///
 /// # Errors
 /// Something that was needed could not be had; nothing was changed.
 pub(crate) async fn decide(
     context: &Context,
+    chat_id: Uuid,
     session: &Session,
     event: &Event,
+    before: &[Step],
 ) -> Result<Transition, Failure> {
     let message: Message = serde_json::from_value(event.payload.clone()).map_err(|_| Failure::Payload)?;
     let in_reply_to = match message.reply_to.as_deref() {
         Some(id) => bus::outbound::prompt_of(&context.pool, &context.config.channel, id).await?,
         None => None,
     };
+    let prompt = fate_of_prompt(context, chat_id, session, before).await?;
     let kind = match hear(message) {
         Heard::Kind(kind) => kind,
+        Heard::Picture(photo) => match awaited_photo(context, chat_id, before).await? {
+            Some(report_id) => dialogue::EventKind::AwaitedPhoto { report_id, photo },
+            None => dialogue::EventKind::Photo,
+        },
         Heard::Form(response) => {
             let channel = &context.config.channel;
             dialogue::EventKind::Form(
@@ -108,7 +116,7 @@ pub(crate) async fn decide(
             )
         }
     };
-    let heard = dialogue::Event { kind, in_reply_to };
+    let heard = dialogue::Event { kind, in_reply_to, prompt };
     let fresh = Fresh { token: Uuid::now_v7(), report_id: Uuid::now_v7() };
     let now = Utc::now();
     let mut answers = Vec::new();
@@ -120,6 +128,35 @@ pub(crate) async fn decide(
         }
     }
     Err(Failure::Endless)
+}
+
+/// What became of the open prompt: a citizen who has never seen it cannot answer it.
+async fn fate_of_prompt(
+    context: &Context,
+    chat_id: Uuid,
+    session: &Session,
+    before: &[Step],
+) -> Result<PromptFate, Failure> {
+    let Some(prompt) = session.prompt() else { return Ok(PromptFate::Standing) };
+    let said_now =
+        before.iter().flat_map(|step| &step.transition.replies).any(|reply| reply.prompt == Some(prompt));
+    if said_now {
+        Ok(PromptFate::Standing)
+    } else {
+        Ok(store::prompt_fate(&context.pool, chat_id, prompt).await?)
+    }
+}
+
+/// The report whose photo a picture is, because its own could not be had and the citizen was asked for another.
+async fn awaited_photo(context: &Context, chat_id: Uuid, before: &[Step]) -> Result<Option<Uuid>, Failure> {
+    let awaited = bus::photo::awaited(&context.pool, chat_id).await?;
+    let taken = |report_id: &Uuid| {
+        before
+            .iter()
+            .flat_map(|step| &step.transition.effects)
+            .any(|effect| matches!(effect, Effect::TakePhoto { report_id: taken, .. } if taken == report_id))
+    };
+    Ok(awaited.filter(|report_id| !taken(report_id)))
 }
 
 async fn look_up(context: &Context, session: &Session, lookup: Lookup) -> Result<Answer, LookupError> {

@@ -77,6 +77,7 @@ fn classify(taxonomy: &Taxonomy, completion: Completion, spoken: Option<Language
                 category: taxonomy.labels(&completion.route, language).unwrap_or_default(),
                 route: completion.route,
                 note: completion.note,
+                more_photos: completion.photos.len().saturating_sub(1),
                 photo: completion.photos.into_iter().next().map(|photo| PhotoRef {
                     id: photo.id,
                     sha256: photo.sha256,

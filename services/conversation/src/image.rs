@@ -1,148 +1,153 @@
-//! Photos without their metadata.
+//! Photos as they are kept: upright, without metadata, of a kind that every browser shows.
 //!
-//! A phone writes place, time and owner into a file. Everything goes but what the picture needs to be shown right: the
-//! colour profile and the orientation. The pixels are not touched, and a file that holds no metadata keeps its bytes.
+//! A phone writes place, time and owner into a file, and may hang a film or a second picture behind it. Everything goes
+//! but what the picture needs to be shown right. The pixels are touched only to turn a picture upright, since with its
+//! metadata goes the note that it lies on its side. What it is, is judged by its bytes alone.
+
+mod jpeg;
+
+use std::io::Cursor;
 
 use bytes::Bytes;
-use img_parts::ImageEXIF;
-use img_parts::jpeg::{Jpeg, markers};
+use image::metadata::Orientation;
+use image::{DynamicImage, ImageFormat, ImageReader, Limits};
 use img_parts::png::Png;
+use img_parts::riff::RiffContent;
 use img_parts::webp::WebP;
+use img_parts::{ImageEXIF, ImageICC};
+
+/// The most pixels that are taken: far more than a phone's camera gives, and 200 MB when they are unpacked. A few bytes
+/// can claim more than any memory has.
+const LARGEST: u64 = 64 * 1024 * 1024;
+/// Of a picture that had to be turned.
+const JPEG_QUALITY: u8 = 90;
 
 /// A photo to keep.
 #[derive(Debug, Clone)]
 pub struct Clean {
-    /// By content where it is known, else as the provider says.
-    pub content_type: String,
+    /// By content.
+    pub content_type: &'static str,
     /// The bytes to keep.
     pub bytes: Bytes,
-    /// False for a format that is not known here: its bytes are as they came.
-    pub stripped: bool,
+    /// Whether it was turned, and so encoded again.
+    pub turned: bool,
 }
 
-/// Takes the metadata out.
-pub fn strip(bytes: Bytes, claimed_type: &str) -> Clean {
-    let (content_type, stripped) = match bytes.get(..12) {
-        Some([0xff, 0xd8, 0xff, ..]) => ("image/jpeg", jpeg(bytes.clone())),
-        Some([0x89, b'P', b'N', b'G', ..]) => ("image/png", png(bytes.clone())),
+/// Why a file is no photo that can be kept. Another attempt would give the same bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// Neither JPEG nor PNG nor WebP.
+    #[error("not a picture of a known kind")]
+    Unknown,
+    /// Broken, or cut short.
+    #[error("a picture that cannot be read")]
+    Unreadable,
+    /// More pixels than anybody's camera has.
+    #[error("a picture of too many pixels")]
+    TooLarge,
+}
+
+/// Makes a file fit to be kept. Takes a moment for a large one.
+///
+/// # Errors
+/// See [`Refused`].
+pub fn clean(bytes: &Bytes) -> Result<Clean, Refused> {
+    let (format, content_type) = match bytes.get(..12) {
+        Some([0xff, 0xd8, 0xff, ..]) => (ImageFormat::Jpeg, "image/jpeg"),
+        Some([0x89, b'P', b'N', b'G', ..]) => (ImageFormat::Png, "image/png"),
         Some([b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P']) => {
-            ("image/webp", webp(bytes.clone()))
+            (ImageFormat::WebP, "image/webp")
         }
-        Some(_) | None => (claimed_type, None),
+        Some(_) | None => return Err(Refused::Unknown),
     };
-    Clean {
-        content_type: content_type.to_owned(),
-        stripped: stripped.is_some(),
-        bytes: stripped.unwrap_or(bytes),
+    let size = ImageReader::with_format(Cursor::new(bytes), format).into_dimensions();
+    let (width, height) = size.map_err(|_| Refused::Unreadable)?;
+    if u64::from(width) * u64::from(height) > LARGEST {
+        return Err(Refused::TooLarge);
+    }
+    let stripped = match format {
+        ImageFormat::Png => png(bytes.clone()),
+        ImageFormat::WebP => webp(bytes.clone()),
+        _ => jpeg::strip(bytes),
+    };
+    let (stripped, exif) = stripped.ok_or(Refused::Unreadable)?;
+    match exif.as_deref().and_then(orientation) {
+        None | Some(Orientation::NoTransforms) => Ok(Clean { content_type, bytes: stripped, turned: false }),
+        Some(orientation) => {
+            let bytes = turn(&stripped, format, orientation).ok_or(Refused::Unreadable)?;
+            Ok(Clean { content_type, bytes, turned: true })
+        }
     }
 }
 
-fn jpeg(bytes: Bytes) -> Option<Bytes> {
-    let mut image = Jpeg::from_bytes(bytes.clone()).ok()?;
-    let orientation = image.exif().as_deref().and_then(orientation);
-    let before = image.segments().len();
-    // APP0 is the header, APP2 the colour profile, APP14 how the colours are coded.
-    image.segments_mut().retain(|segment| {
-        !matches!(
-            segment.marker(),
-            markers::APP1 | markers::APP3..=markers::APP13 | markers::APP15 | markers::COM
-        )
-    });
-    if image.segments().len() == before {
-        return Some(bytes);
+/// What of a PNG makes its picture.
+const PNG_CHUNKS: [&[u8; 4]; 16] = [
+    b"IHDR", b"PLTE", b"IDAT", b"IEND", b"tRNS", b"gAMA", b"cHRM", b"sRGB", b"iCCP", b"cICP", b"sBIT",
+    b"bKGD", b"pHYs", b"acTL", b"fcTL", b"fdAT",
+];
+/// What of a WebP makes its picture.
+const WEBP_CHUNKS: [&[u8; 4]; 7] = [b"VP8 ", b"VP8L", b"VP8X", b"ALPH", b"ANIM", b"ANMF", b"ICCP"];
+/// The bits of a WebP's head that promise EXIF and XMP.
+const WEBP_METADATA: u8 = 0x08 | 0x04;
+
+/// The file without its metadata, and its EXIF block.
+type Stripped = (Bytes, Option<Bytes>);
+
+fn png(bytes: Bytes) -> Option<Stripped> {
+    let mut picture = Png::from_bytes(bytes).ok()?;
+    let exif = picture.exif();
+    picture.chunks_mut().retain(|chunk| PNG_CHUNKS.contains(&&chunk.kind()));
+    Some((picture.encoder().bytes(), exif))
+}
+
+fn webp(bytes: Bytes) -> Option<Stripped> {
+    let mut picture = WebP::from_bytes(bytes).ok()?;
+    let exif = picture.exif();
+    picture.chunks_mut().retain(|chunk| WEBP_CHUNKS.contains(&&chunk.id()));
+    for chunk in picture.chunks_mut() {
+        if let (true, RiffContent::Data(head)) = (&chunk.id() == b"VP8X", chunk.content()) {
+            let mut head = head.to_vec();
+            *head.first_mut()? &= !WEBP_METADATA;
+            *chunk = img_parts::riff::RiffChunk::new(*b"VP8X", RiffContent::Data(head.into()));
+        }
     }
-    if let Some(orientation) = orientation.filter(|orientation| *orientation != 1) {
-        image.set_exif(Some(only_orientation(orientation)));
-    }
-    Some(image.encoder().bytes())
+    Some((picture.encoder().bytes(), exif))
 }
 
-fn png(bytes: Bytes) -> Option<Bytes> {
-    let mut image = Png::from_bytes(bytes.clone()).ok()?;
-    let before = image.chunks().len();
-    image
-        .chunks_mut()
-        .retain(|chunk| !matches!(&chunk.kind(), b"eXIf" | b"tEXt" | b"iTXt" | b"zTXt" | b"tIME"));
-    Some(if image.chunks().len() == before { bytes } else { image.encoder().bytes() })
-}
-
-fn webp(bytes: Bytes) -> Option<Bytes> {
-    let mut image = WebP::from_bytes(bytes.clone()).ok()?;
-    let before = image.chunks().len();
-    image.remove_chunks_by_id(*b"EXIF");
-    image.remove_chunks_by_id(*b"XMP ");
-    Some(if image.chunks().len() == before { bytes } else { image.encoder().bytes() })
-}
-
-/// The orientation (1 to 8) in an EXIF block.
-fn orientation(exif: &[u8]) -> Option<u16> {
+/// How a picture lies, as its EXIF block says.
+fn orientation(exif: &[u8]) -> Option<Orientation> {
     let exif = exif::Reader::new().read_raw(exif.to_vec()).ok()?;
     let field = exif.get_field(exif::Tag::Orientation, exif::In::PRIMARY)?;
-    field
-        .value
-        .get_uint(0)
-        .and_then(|value| u16::try_from(value).ok())
-        .filter(|value| (1..=8).contains(value))
+    Orientation::from_exif(u8::try_from(field.value.get_uint(0)?).ok()?)
 }
 
-/// An EXIF block that says nothing but the orientation: one entry in one directory, little-endian.
-fn only_orientation(orientation: u16) -> Bytes {
-    let mut block = Vec::from(*b"II*\0\x08\0\0\0\x01\0");
-    block.extend_from_slice(&0x0112_u16.to_le_bytes());
-    block.extend_from_slice(&3_u16.to_le_bytes());
-    block.extend_from_slice(&1_u32.to_le_bytes());
-    block.extend_from_slice(&u32::from(orientation).to_le_bytes());
-    block.extend_from_slice(&[0; 4]);
-    block.into()
+/// Turns a picture and encodes it again, with its colour profile.
+fn turn(bytes: &Bytes, format: ImageFormat, orientation: Orientation) -> Option<Bytes> {
+    let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
+    let mut limits = Limits::default();
+    limits.max_alloc = Some(LARGEST * 4);
+    reader.limits(limits);
+    let mut picture = reader.decode().ok()?;
+    picture.apply_orientation(orientation);
+    let mut turned = Cursor::new(Vec::new());
+    match format {
+        ImageFormat::Jpeg => {
+            // What a JPEG can be: grey or three colours of eight bits.
+            let picture = match picture {
+                grey @ DynamicImage::ImageLuma8(_) => grey,
+                other => DynamicImage::ImageRgb8(other.into_rgb8()),
+            };
+            let encoder = image::codecs::jpeg::JpegEncoder::new_with_quality(&mut turned, JPEG_QUALITY);
+            picture.write_with_encoder(encoder).ok()?;
+            let profile = img_parts::jpeg::Jpeg::from_bytes(bytes.clone()).ok()?.icc_profile();
+            let mut turned = img_parts::jpeg::Jpeg::from_bytes(turned.into_inner().into()).ok()?;
+            turned.set_icc_profile(profile);
+            return Some(turned.encoder().bytes());
+        }
+        other => picture.write_to(&mut turned, other).ok()?,
+    }
+    Some(turned.into_inner().into())
 }
 
 #[cfg(test)]
-mod tests {
-    use img_parts::jpeg::JpegSegment;
-
-    use super::*;
-
-    fn picture(segments: &[(u8, &[u8])]) -> Bytes {
-        let mut bytes = vec![0xff, 0xd8];
-        for (marker, contents) in segments {
-            bytes.extend_from_slice(&[0xff, *marker]);
-            bytes.extend_from_slice(&u16::try_from(contents.len() + 2).unwrap().to_be_bytes());
-            bytes.extend_from_slice(contents);
-        }
-        bytes.extend_from_slice(&[0xff, 0xda, 0, 2, 1, 2, 3, 0xff, 0xd9]);
-        bytes.into()
-    }
-
-    #[test]
-    fn a_picture_without_metadata_keeps_its_bytes() {
-        let plain = picture(&[(markers::APP0, b"JFIF\0"), (markers::DQT, b"table")]);
-        let clean = strip(plain.clone(), "image/png");
-        assert_eq!((clean.content_type.as_str(), clean.stripped, clean.bytes), ("image/jpeg", true, plain));
-    }
-
-    #[test]
-    fn place_and_comment_go_and_the_orientation_stays() {
-        let mut exif = b"Exif\0\0".to_vec();
-        exif.extend_from_slice(&only_orientation(6));
-        let busy = picture(&[
-            (markers::APP0, b"JFIF\0"),
-            (markers::APP1, &exif),
-            (markers::APP1, b"http://ns.adobe.com/xap/1.0/\0secret place"),
-            (markers::COM, b"secret owner"),
-            (markers::DQT, b"table"),
-        ]);
-        let clean = strip(busy, "image/jpeg").bytes;
-        assert!(!clean.windows(6).any(|bytes| bytes == b"secret"));
-        let kept = Jpeg::from_bytes(clean).unwrap();
-        assert_eq!(kept.exif().as_deref().and_then(orientation), Some(6));
-        assert!(kept.segments().iter().any(|segment: &JpegSegment| segment.marker() == markers::DQT));
-    }
-
-    #[test]
-    fn what_is_not_known_stays_as_it_came_and_says_so() {
-        let clean = strip(Bytes::from_static(b"something else"), "image/heic");
-        assert_eq!((clean.content_type.as_str(), clean.stripped), ("image/heic", false));
-        let cut = strip(Bytes::from_static(b"\xff\xd8\xff\xe1\xff\xff cut short"), "image/jpeg");
-        assert!(!cut.stripped);
-    }
-}
+mod tests;

@@ -9,6 +9,9 @@ use proto::geocode::v1::resolve_response::Verdict as WireVerdict;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, Request, Response, Status};
 
+/// The longest that the gate may take: a look into our own database, which a pin waits for.
+const COVERS: Duration = Duration::from_secs(4);
+
 /// A future of a collaborator.
 pub type Pending<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
@@ -70,9 +73,10 @@ impl GrpcGeocoder {
     /// Waits for an answer no longer than it may take: the deadline of the request binds the service only.
     async fn answer<T>(
         &self,
+        timeout: Duration,
         call: impl Future<Output = Result<Response<T>, Status>>,
     ) -> Result<T, LookupError> {
-        match tokio::time::timeout(self.timeout, call).await {
+        match tokio::time::timeout(timeout, call).await {
             Ok(Ok(answer)) => Ok(answer.into_inner()),
             Ok(Err(status)) => Err(classify(&status)),
             Err(_) => Err(LookupError::Unavailable("no answer in time")),
@@ -86,7 +90,7 @@ impl Geocoder for GrpcGeocoder {
             let request =
                 self.request(wire::CoversRequest { latitude: point.latitude, longitude: point.longitude });
             let mut client = self.client.clone();
-            let answer = self.answer(client.covers(request)).await?;
+            let answer = self.answer(self.timeout.min(COVERS), client.covers(request)).await?;
             Ok(if answer.inside {
                 Coverage::Inside { area_id: answer.area_id, area_version: answer.area_version }
             } else {
@@ -103,7 +107,7 @@ impl Geocoder for GrpcGeocoder {
                 language: language.as_str().to_owned(),
             });
             let mut client = self.client.clone();
-            Ok(self.answer(client.reverse(request)).await?.address)
+            Ok(self.answer(self.timeout, client.reverse(request)).await?.address)
         })
     }
 
@@ -121,7 +125,7 @@ impl Geocoder for GrpcGeocoder {
                 bias: None,
             });
             let mut client = self.client.clone();
-            verdict(self.answer(client.resolve(request)).await?)
+            verdict(self.answer(self.timeout, client.resolve(request)).await?)
                 .ok_or(LookupError::Refused("an answer without a verdict"))
         })
     }

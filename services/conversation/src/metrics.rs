@@ -23,6 +23,10 @@ pub struct Metrics {
     outbounds: Family<OutcomeLabel, Counter>,
     /// Photos by what became of the attempt.
     photos: Family<OutcomeLabel, Counter>,
+    /// Marks of what is worked on, by what became of them.
+    marks: Family<OutcomeLabel, Counter>,
+    /// Whether the channel is paused: then a person must act.
+    pub paused: Gauge,
     /// Chats in work.
     pub in_flight: Gauge,
 }
@@ -35,6 +39,8 @@ impl Metrics {
         registry.register("settles", "Chats settled, by outcome", metrics.settles.clone());
         registry.register("outbounds", "Replies finished, by outcome", metrics.outbounds.clone());
         registry.register("photos", "Photo attempts, by outcome", metrics.photos.clone());
+        registry.register("marks", "Messages marked as read, by outcome", metrics.marks.clone());
+        registry.register("channel_paused", "1 while the channel is paused", metrics.paused.clone());
         registry.register("chats_in_flight", "Chats in work", metrics.in_flight.clone());
         metrics
     }
@@ -52,6 +58,11 @@ impl Metrics {
     /// A reply was finished.
     pub fn outbound(&self, outcome: &'static str) {
         self.outbounds.get_or_create(&OutcomeLabel { outcome }).inc();
+    }
+
+    /// A mark was tried.
+    pub fn mark(&self, outcome: &'static str) {
+        self.marks.get_or_create(&OutcomeLabel { outcome }).inc();
     }
 
     /// A photo was tried.

@@ -16,6 +16,8 @@ use tracing::Instrument;
 use uuid::Uuid;
 
 use crate::decide::{Failure, decide};
+use crate::lookup::LookupError;
+use crate::said_once::Ear;
 use crate::{Context, store};
 
 /// How long the provider keeps inbound media: seven days, less a margin.
@@ -44,6 +46,8 @@ pub(crate) struct Plan {
     /// `None`: unchanged.
     pub(crate) session: Option<Session>,
     pub(crate) steps: Vec<Step>,
+    /// Where and why to say that the next event takes a moment, with the event's id.
+    pub(crate) one_moment: Option<(Ear, Session, Uuid)>,
     /// An event that is given up, with the attempts it had and why. Its step, the last one, tells the citizen.
     pub(crate) dead: Option<(Event, i16, String)>,
 }
@@ -69,6 +73,7 @@ pub(crate) async fn plan(context: &Context, claimed: &Claimed, stopping: &Cancel
         settlement: untouched(claimed, Outcome::Done, None),
         session: None,
         steps: Vec::new(),
+        one_moment: None,
         dead: None,
     };
     if claimed.events.first().is_none_or(|event| event.seq != claimed.from_seq + 1) {
@@ -125,7 +130,9 @@ impl Plan {
             self.give_up(context, session, event, attempts - 1, "out of attempts");
             return true;
         }
-        let decided = AssertUnwindSafe(decide(context, session, event)).catch_unwind().await;
+        let decided = AssertUnwindSafe(decide(context, self.settlement.chat_id, session, event, &self.steps))
+            .catch_unwind()
+            .await;
         let failure = match decided.unwrap_or(Err(Failure::Panic)) {
             Ok(transition) => {
                 let outcome = transition.outcome.as_str();
@@ -141,7 +148,15 @@ impl Plan {
             Err(failure) => failure,
         };
         match failure.outcome(context, attempts) {
-            Some(outcome) => self.put_off(&failure, outcome, attempts),
+            Some(outcome) => {
+                self.put_off(&failure, outcome, attempts);
+                // A pin, that is: whoever typed an address is told at once.
+                if matches!(failure, Failure::Lookup(LookupError::Unavailable(_)))
+                    && Utc::now() - event.received_at >= context.config.one_moment_delta()
+                {
+                    self.one_moment = Some((self.ear(event), session.clone(), event.activity_id));
+                }
+            }
             None => self.give_up(context, session, event, attempts, failure.code()),
         }
         true
@@ -159,6 +174,15 @@ impl Plan {
         );
         self.settlement.outcome = outcome;
         self.settlement.error = Some(code.to_owned());
+    }
+
+    fn ear(&self, event: &Event) -> Ear {
+        Ear {
+            channel: self.channel.clone(),
+            chat_id: self.settlement.chat_id,
+            expires_at: store::window_end(event.sent_at, event.received_at),
+            trace_context: trace::current(),
+        }
     }
 
     /// Steps over an event: a copy is kept, the citizen is told in the same transaction.
@@ -195,6 +219,7 @@ fn report_of(transition: &Transition) -> Option<Uuid> {
         | Effect::MoveDraft { report_id, .. }
         | Effect::DropDraft { report_id }
         | Effect::Receive { report_id, .. }
+        | Effect::TakePhoto { report_id, .. }
         | Effect::RepeatReference { report_id, .. } => *report_id,
     });
     changed.or_else(|| transition.session.report_id())

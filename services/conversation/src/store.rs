@@ -2,13 +2,14 @@
 
 use bus::outbound::Outbound;
 use chrono::{DateTime, Utc};
-use dialogue::{Place, Session};
+use dialogue::{Place, PromptFate, Session};
 use runtime::with_tx;
 use serde_json::{Value, json};
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
 use crate::Context;
+use crate::delayed::DELAYED;
 use crate::translate::Release;
 
 /// Why there is no session to work with.
@@ -36,6 +37,58 @@ pub async fn load_session(pool: &PgPool, chat_id: Uuid) -> Result<Session, Sessi
         Some(state) => serde_json::from_value(state).map_err(|_| SessionError::Unreadable),
         None => Ok(Session::default()),
     }
+}
+
+/// The session of a chat inside a transaction, for a word that is said in its language. One that cannot be read is like
+/// a new one: the word is then said in both.
+///
+/// # Errors
+/// The database's.
+pub async fn session_in(tx: &mut PgConnection, chat_id: Uuid) -> Result<Session, sqlx::Error> {
+    let state: Option<Value> =
+        sqlx::query_scalar!("select state from chat.session where chat_id = $1", chat_id)
+            .fetch_optional(tx)
+            .await?;
+    Ok(state.and_then(|state| serde_json::from_value(state).ok()).unwrap_or_default())
+}
+
+/// What became of the newest message that carries a prompt.
+///
+/// # Errors
+/// The database's.
+pub async fn prompt_fate(pool: &PgPool, chat_id: Uuid, prompt: Uuid) -> Result<PromptFate, sqlx::Error> {
+    let row = sqlx::query_file!("src/store/prompt_fate.sql", chat_id, prompt).fetch_optional(pool).await?;
+    Ok(match row {
+        Some(row) if row.dropped == Some(true) && row.error.as_deref() == Some(DELAYED) => {
+            PromptFate::Delayed
+        }
+        Some(row) if row.dropped == Some(true) || row.failed => PromptFate::Lost,
+        Some(_) | None => PromptFate::Standing,
+    })
+}
+
+/// When the window of a chat's newest replies closes; `None` for a chat that was never answered.
+///
+/// # Errors
+/// The database's.
+pub async fn newest_window(
+    tx: &mut PgConnection,
+    chat_id: Uuid,
+) -> Result<Option<DateTime<Utc>>, sqlx::Error> {
+    sqlx::query_scalar!(
+        "select expires_at from chat.outbound where chat_id = $1 order by seq desc limit 1",
+        chat_id
+    )
+    .fetch_optional(tx)
+    .await
+}
+
+/// The chat of a report.
+///
+/// # Errors
+/// The database's.
+pub async fn chat_of(tx: &mut PgConnection, report_id: Uuid) -> Result<Option<Uuid>, sqlx::Error> {
+    sqlx::query_scalar!("select chat_id from report.report where id = $1", report_id).fetch_optional(tx).await
 }
 
 /// Writes the session. In the transaction that settles the event, after the chat's lock.

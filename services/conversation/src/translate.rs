@@ -5,7 +5,7 @@
 use channel::normalised::{Interactive, Kind, Message};
 use channel::outgoing::{Button, Row};
 use channel::{Outgoing, Recipient};
-use dialogue::{EventKind, Point, ReplyBody};
+use dialogue::{EventKind, PhotoRef, Point, ReplyBody};
 use serde_json::Value;
 
 /// What a message is to the dialogue, or the form that must be read first.
@@ -15,6 +15,8 @@ pub enum Heard {
     Kind(EventKind),
     /// A completed form, as received.
     Form(Value),
+    /// A picture that can be fetched, which may be the new photo of a report.
+    Picture(PhotoRef),
 }
 
 /// Reads a message.
@@ -34,7 +36,11 @@ pub fn hear(message: Message) -> Heard {
             None => EventKind::Unsupported,
         },
         Kind::Location => location(message).unwrap_or(EventKind::Unsupported),
-        Kind::Image | Kind::Video | Kind::Audio | Kind::Document | Kind::Sticker => EventKind::Photo,
+        Kind::Image | Kind::Document => match picture(message) {
+            Some(photo) => return Heard::Picture(photo),
+            None => EventKind::Photo,
+        },
+        Kind::Video | Kind::Audio | Kind::Sticker => EventKind::Photo,
         Kind::Contacts => EventKind::Contacts,
         Kind::Reaction => EventKind::Reaction,
         Kind::Revoke => EventKind::Revoke,
@@ -47,6 +53,12 @@ pub fn hear(message: Message) -> Heard {
         Kind::Order | Kind::Unknown => EventKind::Unsupported,
     };
     Heard::Kind(kind)
+}
+
+fn picture(message: Message) -> Option<PhotoRef> {
+    let file = message.attachments.into_iter().find(|file| file.content_type.starts_with("image/"))?;
+    let (id, sha256) = (file.provider_media_id?, file.sha256.unwrap_or_default());
+    Some(PhotoRef { id, sha256, mime_type: file.content_type })
 }
 
 fn location(message: Message) -> Option<EventKind> {

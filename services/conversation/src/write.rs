@@ -17,6 +17,7 @@ use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
 use crate::plan::{Plan, Step};
+use crate::said_once::say_once;
 use crate::store::{self, Completed, NewDraft};
 
 /// What a committed plan left to do elsewhere.
@@ -73,6 +74,10 @@ async fn write(tx: &mut PgConnection, plan: &Plan) -> Result<Written, bus::Error
         enqueue(tx, &plan.channel, chat_id, step.expires_at, step.trace_context.as_deref(), &outbounds)
             .await?;
     }
+    // After what was decided before it.
+    if let Some((ear, session, event_id)) = &plan.one_moment {
+        written.replies |= say_once(tx, ear, session, *event_id, Notice::OneMoment).await?;
+    }
     if let (Some((_, _, why)), Some(last)) = (&plan.dead, plan.steps.last())
         && let Some(report_id) = last.transition.session.report_id()
     {
@@ -117,7 +122,32 @@ async fn apply(
             }
             Ok(Vec::new())
         }
-        Effect::Receive { report_id, route, category, note, photo, version, language, prompt_token } => {
+        Effect::TakePhoto { report_id, photo } => {
+            let fetch = NewFetch {
+                report_id: *report_id,
+                channel: &plan.channel,
+                media_id: &photo.id,
+                sha256: Some(photo.sha256.as_str()).filter(|sha256| !sha256.is_empty()),
+                give_up_at: step.media_until,
+                trace_context: step.trace_context.as_deref(),
+            };
+            if bus::photo::replace(tx, &fetch).await? {
+                written.photos = true;
+                store::add_step(tx, *report_id, "photo_renewed", trace_id, store::nothing()).await?;
+            }
+            Ok(Vec::new())
+        }
+        Effect::Receive {
+            report_id,
+            route,
+            category,
+            note,
+            photo,
+            more_photos,
+            version,
+            language,
+            prompt_token,
+        } => {
             let completed = Completed {
                 report_id: *report_id,
                 route,
@@ -131,7 +161,11 @@ async fn apply(
                 return repeat(tx, step, *report_id, *language, category).await;
             };
             written.reports = true;
-            store::add_step(tx, *report_id, "received", trace_id, json!({"route": received.route})).await?;
+            let mut detail = json!({"route": received.route});
+            if *more_photos > 0 {
+                detail["photos_left_out"] = json!(more_photos);
+            }
+            store::add_step(tx, *report_id, "received", trace_id, detail).await?;
             if let Some(photo) = photo {
                 written.photos = true;
                 let fetch = NewFetch {

@@ -117,10 +117,31 @@ async fn an_outage_of_geocode_defers_a_pin_for_as_long_as_it_lasts() {
     world
         .until("select head_attempts = 0 and head_error = 'geocode_unavailable' and head_defers > 8 from chat.chat")
         .await;
+    // Told once that it takes a moment, however often it is tried.
+    assert!(citizen.hears_text().await.starts_with("Un momento"));
+    world.geo.asked(world.geo.times_asked() + 5).await;
     world.geo.away.store(false, Ordering::SeqCst);
 
     assert_eq!(citizen.hears().await["kind"], "flow");
+    assert_eq!(citizen.conversation().await.len(), 4);
     assert_eq!(world.value::<i64>("select count(*) from inbound.dead").await, 0);
+}
+
+#[tokio::test]
+async fn a_pin_that_is_answered_in_time_is_not_asked_to_wait() {
+    let world = World::new().await;
+    let mut config = world.config();
+    config.one_moment = std::time::Duration::from_secs(60);
+    let _service = world.serve_with(config, &world.geo).await;
+    let citizen = world.citizen("34600400011").await;
+    citizen.begins().await;
+    world.geo.away.store(true, Ordering::SeqCst);
+
+    citizen.pin().await;
+    world.geo.asked(5).await;
+    world.geo.away.store(false, Ordering::SeqCst);
+
+    assert_eq!(citizen.hears().await["kind"], "flow");
 }
 
 #[tokio::test]

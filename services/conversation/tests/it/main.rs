@@ -3,9 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "a helper that cannot do its work fails its test")]
 
 mod citizen;
+mod crowd;
 mod failure;
+mod forms;
 mod geo;
 mod order;
+mod outage;
 mod photo;
 mod replies;
 mod report;

@@ -91,3 +91,29 @@ async fn many_citizens_at_once_get_a_reference_each() {
         assert_eq!(citizen.conversation().await.len(), 4);
     }
 }
+
+#[tokio::test]
+async fn two_phones_of_one_citizen_that_tap_at_once_are_both_answered_and_one_prompt_is_open() {
+    let world = World::new().await;
+    let _service = world.serve().await;
+    let citizen = world.citizen("34600300090").await;
+    citizen.say("Hola").await;
+    citizen.hears().await;
+
+    tokio::join!(citizen.tap("Castellano"), citizen.tap("Euskara"));
+    let (first, second) = (citizen.hears().await, citizen.hears().await);
+    assert_eq!((&first["kind"], &second["kind"]), (&"location_request".into(), &"location_request".into()));
+    citizen.pin().await;
+    assert_eq!(citizen.hears().await["kind"], "flow");
+    // Both fill in the one form that both were shown.
+    let language: String = world.value("select language from chat.session").await;
+    let (one, other) = tokio::join!(
+        citizen.fill_in(&language, crate::citizen::ROUTE, serde_json::json!({})),
+        citizen.fill_in(&language, crate::citizen::ROUTE, serde_json::json!({}))
+    );
+    assert_ne!(one["message_id"], other["message_id"]);
+    let (told, again) = (citizen.hears_text().await, citizen.hears_text().await);
+    assert_eq!(crate::citizen::reference(&told), crate::citizen::reference(&again));
+    world.at_rest().await;
+    assert_eq!(world.value::<i64>("select count(*) from report.report").await, 1);
+}

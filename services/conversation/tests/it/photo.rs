@@ -1,9 +1,11 @@
 //! Photos: the citizen never waits for them, and they come whole, without metadata, or not at all.
 
 use channel::digest::sha256;
+use channel::{Interactive, Kind, Message};
 use serde_json::{Value, json};
 
 use crate::citizen::{Citizen, ROUTE};
+use crate::replies::text;
 use crate::support::World;
 
 const STORED: &str = "select photo_sha256 is not null from report.report";
@@ -77,6 +79,17 @@ async fn a_photo_that_the_provider_no_longer_has_is_given_up_with_its_reason() {
         1
     );
     assert_eq!(world.value::<String>("select state from report.report").await, "received");
+
+    // The citizen is asked once; the next picture is the photo, and the one after it is nothing.
+    assert!(citizen.hears_text().await.contains("otra vez"));
+    citizen.act("photo", json!({})).await;
+    assert!(citizen.hears_text().await.starts_with("¡Gracias!"));
+    citizen.act("photo", json!({})).await;
+    world.until(STORED).await;
+    world.at_rest().await;
+    assert_eq!(citizen.conversation().await.len(), 6);
+    assert_eq!(world.value::<i64>("select count(*) from report.report").await, 1);
+    assert_eq!(world.value::<i64>("select count(*) from report.photo").await, 1);
 }
 
 #[tokio::test]
@@ -86,15 +99,12 @@ async fn other_bytes_than_the_phone_promised_are_not_kept() {
     let citizen = world.citizen("34600600004").await;
     world.fault(json!({"surface": "meta.media", "kind": "status", "status": 500})).await;
     completes(&citizen).await;
-    world.run("alter table report.photo_fetch add column promised text").await;
-    world.run("update report.photo_fetch set promised = sha256, sha256 = repeat('0', 64)").await;
+    world.run("update report.photo_fetch set sha256 = repeat('0', 64), attempts = 0").await;
     world.clear_faults().await;
 
-    world.until("select error = 'hash_mismatch' from report.photo_fetch").await;
+    world.until("select error = 'hash_mismatch' and failed_at is not null and attempts >= 5 from report.photo_fetch").await;
     assert_eq!(world.value::<i64>("select count(*) from report.photo").await, 0);
-    world.run("update report.photo_fetch set sha256 = promised").await;
-
-    world.until(STORED).await;
+    assert!(citizen.hears_text().await.contains("foto"));
 }
 
 #[tokio::test]
@@ -117,4 +127,50 @@ async fn a_drain_does_not_wait_for_a_download_and_the_next_process_fetches_it() 
     let _next = world.serve().await;
 
     world.until(STORED).await;
+}
+
+#[tokio::test]
+async fn a_file_that_is_no_picture_is_not_kept_and_another_is_asked_for_once() {
+    let world = World::new().await;
+    let _service = world.serve().await;
+    let citizen = world.citizen("34600600006").await;
+    citizen.reaches_the_form().await;
+    let words = json!({"base64": "bm90IGEgcGljdHVyZSBhdCBhbGw=", "mime_type": "image/jpeg"});
+    citizen.fill_in("es", ROUTE, json!({"photo": words})).await;
+    citizen.hears_text().await;
+
+    assert!(citizen.hears_text().await.contains("otra vez"));
+    citizen.act("photo", json!({"base64": "bm90IGEgcGljdHVyZSBlaXRoZXI=", "mime_type": "image/jpeg"})).await;
+    assert!(citizen.hears_text().await.starts_with("¡Gracias!"));
+
+    world.until("select failed_at is not null and asked_until is null from report.photo_fetch").await;
+    world.at_rest().await;
+    assert_eq!(world.value::<i64>("select count(*) from report.photo").await, 0);
+    assert_eq!(citizen.conversation().await.len(), 6);
+}
+
+#[tokio::test]
+async fn of_many_photos_the_first_is_kept_and_the_rest_is_noted() {
+    let world = World::new().await;
+    let _service = world.serve().await;
+    let citizen = world.citizen("34600600007").await;
+    citizen.reaches_the_form().await;
+    let token: uuid::Uuid = world.value("select prompt from chat.session").await;
+    let photos: Vec<Value> = (0..10)
+        .map(|number| json!({"id": format!("{number}"), "mime_type": "image/jpeg", "file_name": "a.jpg"}))
+        .collect();
+    let response = json!({"route": ROUTE, "flow_token": token, "photo": photos});
+    let form = Message {
+        kind: Kind::Form,
+        interactive: Some(Interactive::Form { response }),
+        ..text(&citizen.phone, "", Some(chrono::Utc::now()))
+    };
+    world.webhook.bring(vec![form]).await;
+    citizen.hears_text().await;
+
+    assert_eq!(world.value::<String>("select media_id from report.photo_fetch").await, "0");
+    let left_out: i64 = world
+        .value("select (detail -> 'photos_left_out')::bigint from report.timeline where step = 'received'")
+        .await;
+    assert_eq!(left_out, 9);
 }

@@ -6,7 +6,6 @@ use channel::{Kind, Message};
 use chrono::{TimeDelta, Utc};
 use serde_json::json;
 
-use crate::citizen::{ROUTE, reference};
 use crate::support::World;
 
 #[tokio::test]
@@ -91,22 +90,6 @@ async fn a_reply_that_the_provider_refuses_for_good_is_dropped_with_its_reason()
 }
 
 #[tokio::test]
-async fn a_form_without_a_release_waits_and_goes_when_it_is_published() {
-    let world = World::without_forms().await;
-    let _service = world.serve().await;
-    let citizen = world.citizen("34600200006").await;
-
-    citizen.begins().await;
-    citizen.pin().await;
-    world.until("select head_error = 'no_flow_release' and head_attempts = 0 from chat.sender").await;
-    world.publish("es").await;
-    assert_eq!(citizen.hears().await["kind"], "flow");
-    citizen.fill_in("es", ROUTE, json!({})).await;
-
-    reference(&citizen.hears_text().await);
-}
-
-#[tokio::test]
 async fn a_person_without_a_phone_is_written_to_by_the_business_scoped_id() {
     let world = World::new().await;
     let _service = world.serve().await;
@@ -121,6 +104,43 @@ async fn a_person_without_a_phone_is_written_to_by_the_business_scoped_id() {
     world.until("select outcome = 'dropped' from chat.outbound").await;
     let request = world.last_body("meta.messages").await;
     assert_eq!((request.get("to"), &request["recipient"]), (None, &json!("ES.abc123")));
+}
+
+#[tokio::test]
+async fn a_reply_whose_answer_was_lost_is_found_among_the_receipts_and_not_repeated() {
+    let world = World::with_receipts().await;
+    let mut config = world.config();
+    config.receipt_wait = Duration::from_secs(1);
+    let _service = world.serve_with(config, &world.geo).await;
+    let citizen = world.citizen("34600200009").await;
+    world.fault(json!({"surface": "meta.messages", "kind": "accept_then_reset", "times": 1})).await;
+
+    citizen.begins().await;
+
+    world.at_rest().await;
+    assert_eq!(citizen.conversation().await.len(), 2);
+    assert_eq!(world.value::<i64>("select count(*) from chat.outbound where outcome = 'sent'").await, 2);
+    assert_eq!(world.value::<i64>("select count(*) from chat.outbound_id").await, 2);
+}
+
+#[tokio::test]
+async fn what_the_provider_refuses_in_doubtful_words_is_tried_a_few_times() {
+    let world = World::new().await;
+    let _service = world.serve().await;
+    let citizen = world.citizen("34600200010").await;
+    world
+        .fault(
+            json!({"surface": "meta.messages", "kind": "meta_error", "code": 1, "status": 400, "times": 5}),
+        )
+        .await;
+
+    citizen.say("Hola").await;
+    world.until("select outcome = 'dropped' and error like '%code 1,%' from chat.outbound").await;
+
+    assert_eq!(world.calls("meta.messages").await, 5);
+    // Given up on its way, so it is asked again.
+    citizen.say("¿hay alguien?").await;
+    assert_eq!(citizen.hears().await["kind"], "button");
 }
 
 #[tokio::test]

@@ -3,8 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use bus::outbound::pace::Pace;
+use bus::outbound::pause::Probing;
 use channel::meta::graph::{GraphClient, GraphConfig};
 use conversation::config::{CHANNEL, Config};
+use conversation::number::GraphNumber;
 use flow_json::Taxonomy;
 use runtime::Shell;
 use runtime::backoff::Backoff;
@@ -62,12 +65,24 @@ impl World {
         world
     }
 
+    /// Whose provider says what became of each message.
+    pub(crate) async fn with_receipts() -> Self {
+        let world = Self::made(true).await;
+        world.publish("es").await;
+        world.publish("eu").await;
+        world
+    }
+
     pub(crate) async fn without_forms() -> Self {
+        Self::made(false).await
+    }
+
+    async fn made(receipts: bool) -> Self {
         telemetry::start();
         let db = testkit::database().await;
         let (webhook, url) = Webhook::start(db.pool.clone()).await;
         let settings =
-            simulator::Config { webhook_url: Some(url), statuses: false, ..simulator::Config::default() };
+            simulator::Config { webhook_url: Some(url), statuses: receipts, ..simulator::Config::default() };
         let simulator = Simulator::start(settings.clone()).await.unwrap();
         let second = Duration::from_secs(1);
         let http = runtime::http::client(second, PATIENCE, second).unwrap();
@@ -100,6 +115,16 @@ impl World {
             photo_backoff: quick(),
             defer: Duration::from_millis(20),
             send_timeout: Duration::from_secs(5),
+            pace: Pace {
+                number_every: Duration::from_millis(1),
+                pair_every: Duration::from_secs(6),
+                pair_burst: 45,
+            },
+            receipt_wait: Duration::from_millis(20),
+            probing: Probing { first: Duration::from_millis(50), longest: Duration::from_millis(200) },
+            form_retry: Duration::from_millis(100),
+            one_moment: Duration::from_millis(300),
+            mark_read: false,
         }
     }
 
@@ -114,7 +139,8 @@ impl World {
         let (given, geocoder) = (shell.clone(), Box::new(Stub(Arc::clone(geo))));
         let started = runtime.spawn(async move {
             let channel = Box::new(GraphClient::new(config.graph.clone()).unwrap());
-            conversation::start(config, &given, geocoder, channel)
+            let number = Box::new(GraphNumber::new(config.graph.clone()).unwrap());
+            conversation::start(config, &given, geocoder, channel, number)
         });
         started.await.unwrap().unwrap();
         Service { shell, runtime: Some(runtime) }
@@ -156,6 +182,17 @@ impl World {
 
     pub(crate) async fn fault(&self, fault: Value) {
         self.control("/faults", fault).await;
+    }
+
+    pub(crate) async fn clear_faults_of(&self, surface: &str) {
+        let url = self.url(&format!("/faults?surface={surface}"));
+        self.http.delete(url).send().await.unwrap().error_for_status().unwrap();
+    }
+
+    /// The calls to a surface, oldest first.
+    pub(crate) async fn requests(&self, surface: &str) -> Vec<Value> {
+        let all = self.look("/requests").await;
+        all.as_array().unwrap().iter().filter(|call| call["surface"] == surface).cloned().collect()
     }
 
     pub(crate) async fn clear_faults(&self) {

@@ -6,6 +6,9 @@
 
 use std::time::Duration;
 
+pub mod pace;
+pub mod pause;
+
 use chrono::{DateTime, Utc};
 use sqlx::{PgConnection, PgExecutor, PgPool};
 use uuid::Uuid;
@@ -56,6 +59,8 @@ pub struct Claimed {
     pub epoch: i64,
     /// Attempts charged to the first reply.
     pub attempts: i16,
+    /// Why the first reply was put off last time, in the words of that settle.
+    pub head_error: Option<String>,
     /// The watermark as claimed.
     pub from_seq: i64,
     /// The next replies in order.
@@ -98,7 +103,7 @@ pub async fn enqueue(
     Ok(())
 }
 
-/// Takes leases on chats with replies to send, oldest first, and reads their next replies: the two statements of
+/// Takes leases on chats with replies to send, oldest first, unless the channel is [paused](pause), and reads their next replies: the two statements of
 /// [`mailbox::claim`](crate::mailbox::claim), for the same reason.
 ///
 /// # Errors
@@ -134,6 +139,7 @@ pub async fn claim(
             chat_id: sender.chat_id,
             epoch: sender.epoch,
             attempts: sender.attempts,
+            head_error: sender.head_error,
             from_seq: sender.from_seq,
             outbounds: Vec::new(),
         })
@@ -183,13 +189,59 @@ pub async fn record_sent(
     Ok(())
 }
 
-/// Gives a reply up, with the reason.
+/// The provider's ids of a reply whose answer was lost, from the receipts that came for it. None: it is not known to
+/// have arrived.
 ///
 /// # Errors
 /// The database's.
-pub async fn record_dropped(pool: &PgPool, outbound_id: Uuid, reason: &str) -> Result<(), Error> {
-    sqlx::query_file!("src/store/record_dropped.sql", outbound_id, reason).execute(pool).await?;
-    Ok(())
+pub async fn receipts_of(pool: &PgPool, outbound_id: Uuid) -> Result<Vec<String>, Error> {
+    Ok(sqlx::query_file_scalar!("src/store/find_receipts.sql", outbound_id).fetch_all(pool).await?)
+}
+
+/// Gives a reply up, with the reason. False: its end was known before.
+///
+/// # Errors
+/// The database's.
+pub async fn record_dropped(
+    executor: impl PgExecutor<'_>,
+    outbound_id: Uuid,
+    reason: &str,
+) -> Result<bool, Error> {
+    let dropped =
+        sqlx::query_file!("src/store/record_dropped.sql", outbound_id, reason).execute(executor).await?;
+    Ok(dropped.rows_affected() == 1)
+}
+
+/// Adds one reply to a chat unless the same was added before: `outbound.id` is made from what causes it, so that it is
+/// said once however often that happens. True: it was added now.
+///
+/// Takes the sender's lock, so it may run in a transaction that has none, or that has the chat's.
+///
+/// # Errors
+/// The database's.
+pub async fn enqueue_once(
+    tx: &mut PgConnection,
+    channel: &str,
+    chat_id: Uuid,
+    expires_at: DateTime<Utc>,
+    trace_context: Option<&str>,
+    outbound: NewOutbound,
+) -> Result<bool, Error> {
+    // The lock first, in a statement of its own: of two who say the same, the second sees what the first did.
+    sqlx::query!("select id from chat.sender where id = $1 for no key update", chat_id)
+        .fetch_optional(&mut *tx)
+        .await?;
+    let said = sqlx::query_scalar!(
+        r#"select exists (select from chat.outbound where id = $1) as "said!""#,
+        outbound.id
+    )
+    .fetch_one(&mut *tx)
+    .await?;
+    if said {
+        return Ok(false);
+    }
+    enqueue(tx, channel, chat_id, expires_at, trace_context, &[outbound]).await?;
+    Ok(true)
 }
 
 /// Ends the loan of an outgoing mailbox.

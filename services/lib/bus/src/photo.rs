@@ -127,13 +127,51 @@ pub async fn retry(pool: &PgPool, claimed: &Claimed, delay: Duration, error: &st
     if put.rows_affected() == 1 { Ok(()) } else { Err(Error::Fenced) }
 }
 
-/// Gives a fetch up: the photo cannot be had. The row stays, with its reason.
+/// Gives a fetch up: the photo cannot be had. The row stays, with its reason. `asked_until`: the citizen was asked for
+/// a new photo and may send it until then.
 ///
 /// # Errors
 /// [`Error::Fenced`] when it is in other hands.
-pub async fn fail(tx: &mut PgConnection, claimed: &Claimed, error: &str) -> Result<(), Error> {
-    let failed = sqlx::query_file!("src/store/fail_photo_fetch.sql", claimed.report_id, claimed.epoch, error)
-        .execute(tx)
-        .await?;
+pub async fn fail(
+    tx: &mut PgConnection,
+    claimed: &Claimed,
+    error: &str,
+    asked_until: Option<DateTime<Utc>>,
+) -> Result<(), Error> {
+    let failed = sqlx::query_file!(
+        "src/store/fail_photo_fetch.sql",
+        claimed.report_id,
+        claimed.epoch,
+        error,
+        asked_until
+    )
+    .execute(tx)
+    .await?;
     if failed.rows_affected() == 1 { Ok(()) } else { Err(Error::Fenced) }
+}
+
+/// The report of a chat that waits for a new photo, if one does.
+///
+/// # Errors
+/// The database's.
+pub async fn awaited(pool: &PgPool, chat_id: Uuid) -> Result<Option<Uuid>, Error> {
+    Ok(sqlx::query_file_scalar!("src/store/find_awaited_photo.sql", chat_id).fetch_optional(pool).await?)
+}
+
+/// Puts a new photo in the place of one that could not be had. False: none is awaited.
+///
+/// # Errors
+/// The database's.
+pub async fn replace(tx: &mut PgConnection, fetch: &NewFetch<'_>) -> Result<bool, Error> {
+    let replaced = sqlx::query_file!(
+        "src/store/replace_photo_fetch.sql",
+        fetch.report_id,
+        fetch.media_id,
+        fetch.sha256,
+        fetch.give_up_at,
+        fetch.trace_context
+    )
+    .execute(tx)
+    .await?;
+    Ok(replaced.rows_affected() == 1)
 }

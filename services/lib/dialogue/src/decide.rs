@@ -10,7 +10,8 @@ use crate::press::{self, Choice};
 use crate::texts::{Key, voiced};
 use crate::turn::Turn;
 use crate::{
-    Answer, Decision, Event, EventKind, Fresh, LocationAsk, Outcome, Session, Step, Transition, prompt,
+    Answer, Decision, Effect, Event, EventKind, Fresh, LocationAsk, Outcome, PhotoRef, PromptFate, Reply,
+    ReplyBody, Session, Step, Transition, prompt,
 };
 
 /// Decides one event.
@@ -27,19 +28,79 @@ pub fn decide(
     now: DateTime<Utc>,
 ) -> Decision {
     let turn = Turn { session, event, answers, fresh, now };
-    match &event.kind {
-        EventKind::Text(text) => turn.typed(text),
-        EventKind::Button { id, title } | EventKind::ListChoice { id, title } => {
-            turn.pressed(id, title).into()
+    match turn.meet() {
+        Decision::Need(lookup) => Decision::Need(lookup),
+        Decision::Done(transition) => turn.with_lost_prompt(transition).into(),
+    }
+}
+
+impl Turn<'_> {
+    fn meet(&self) -> Decision {
+        match &self.event.kind {
+            EventKind::Text(text) => self.typed(text),
+            EventKind::Button { id, title } | EventKind::ListChoice { id, title } => {
+                self.pressed(id, title).into()
+            }
+            EventKind::Location { point, name, address } => {
+                self.pin(*point, name.as_deref(), address.as_deref())
+            }
+            EventKind::Form(form) => self.form(form).into(),
+            EventKind::Photo => self.remind(Some(Key::PhotoInForm)).into(),
+            EventKind::AwaitedPhoto { report_id, photo } => self.photo_taken(*report_id, photo).into(),
+            EventKind::LiveLocation => self.remind(Some(Key::LiveLocation)).into(),
+            EventKind::Contacts | EventKind::Unsupported => self.remind(Some(Key::Unreadable)).into(),
+            EventKind::Reaction | EventKind::Group | EventKind::Revoke | EventKind::System => {
+                self.stay(Outcome::Ignored, Vec::new()).into()
+            }
         }
-        EventKind::Location { point, name, address } => turn.pin(*point, name.as_deref(), address.as_deref()),
-        EventKind::Form(form) => turn.form(form).into(),
-        EventKind::Photo => turn.remind(Some(Key::PhotoInForm)).into(),
-        EventKind::LiveLocation => turn.remind(Some(Key::LiveLocation)).into(),
-        EventKind::Contacts | EventKind::Unsupported => turn.remind(Some(Key::Unreadable)).into(),
-        EventKind::Reaction | EventKind::Group | EventKind::Revoke | EventKind::System => {
-            turn.stay(Outcome::Ignored, Vec::new()).into()
+    }
+
+    /// The photo of a report that was received; the conversation stays where it is. The rest of an album is not the
+    /// start of another report, so this counts as the reminder for it.
+    fn photo_taken(&self, report_id: uuid::Uuid, photo: &PhotoRef) -> Transition {
+        let word = voiced(self.session.language, Key::PhotoTaken, &[]);
+        let mut taken = self.stay(Outcome::PhotoTaken, vec![prompt::text(&word)]);
+        taken.session.reminded_at = Some(self.now);
+        taken.effects.push(Effect::TakePhoto { report_id, photo: photo.clone() });
+        taken
+    }
+
+    /// A prompt that was given up on its way is said again at the citizen's next message, under its token and in one
+    /// message with whatever else is said.
+    fn with_lost_prompt(&self, decided: Transition) -> Transition {
+        let is_open = decided.session.prompt().is_some() && decided.session.prompt() == self.session.prompt();
+        let is_said = decided.replies.iter().any(|reply| reply.prompt.is_some());
+        if self.event.prompt != PromptFate::Lost || !is_open || is_said {
+            return decided;
         }
+        let word = match (decided.outcome, decided.replies.first()) {
+            // A reminder points to the very message that was lost.
+            (Outcome::Quiet | Outcome::Reminded, _) => None,
+            // What is said of a reference is the shell's; the next message finds the prompt still lost.
+            (Outcome::Ignored | Outcome::Received | Outcome::Repeated, _) => return decided,
+            (
+                Outcome::Started
+                | Outcome::Advanced
+                | Outcome::Refused
+                | Outcome::Stale
+                | Outcome::PhotoTaken
+                | Outcome::Informed
+                | Outcome::Cancelled
+                | Outcome::Restarted
+                | Outcome::Helped
+                | Outcome::Thanked,
+                Some(Reply { body: ReplyBody::Text(text), prompt: None }),
+            ) => Some(text.clone()),
+            (_, _) => return decided,
+        };
+        let quiet = decided.outcome == Outcome::Quiet;
+        let mut said = decided;
+        said.replies = prompt::current(&said.session, word.as_deref()).into_iter().collect();
+        if quiet {
+            said.outcome = Outcome::Reminded;
+            said.session.reminded_at = Some(self.now);
+        }
+        said
     }
 }
 

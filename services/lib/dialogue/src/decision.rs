@@ -63,12 +63,21 @@ pub enum Effect {
         note: Option<String>,
         /// The photo.
         photo: Option<PhotoRef>,
+        /// How many photos came beside it and are left out.
+        more_photos: usize,
         /// The version of the taxonomy it was filled in under.
         version: Option<String>,
         /// The language to answer in.
         language: Language,
         /// The prompt whose form this is.
         prompt_token: Uuid,
+    },
+    /// This is the new photo of a received report whose own could not be had.
+    TakePhoto {
+        /// The report.
+        report_id: Uuid,
+        /// The photo.
+        photo: PhotoRef,
     },
     /// The form of a received report came again: the shell reads its reference and says
     /// [`received`](crate::received).
@@ -150,6 +159,8 @@ pub enum Outcome {
     Received,
     /// The form of a received report came again.
     Repeated,
+    /// A photo that was asked for came.
+    PhotoTaken,
     /// The form ended at a leaf that only informs.
     Informed,
     /// By keyword.
@@ -176,6 +187,7 @@ impl Outcome {
             Self::Ignored => "ignored",
             Self::Received => "received",
             Self::Repeated => "repeated",
+            Self::PhotoTaken => "photo_taken",
             Self::Informed => "informed",
             Self::Cancelled => "cancelled",
             Self::Restarted => "restarted",

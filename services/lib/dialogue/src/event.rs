@@ -11,6 +11,20 @@ pub struct Event {
     pub kind: EventKind,
     /// The prompt whose message this one answers or quotes, as far as the provider said so.
     pub in_reply_to: Option<Uuid>,
+    /// What became of the open prompt on its way.
+    pub prompt: PromptFate,
+}
+
+/// What became of the message that carries the open prompt.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PromptFate {
+    /// Sent, or still to be sent.
+    #[default]
+    Standing,
+    /// Given up: the citizen has never seen it.
+    Lost,
+    /// It cannot be sent now and waits for that.
+    Delayed,
 }
 
 /// The kinds of event a conversation can meet.
@@ -45,6 +59,13 @@ pub enum EventKind {
     Form(Form),
     /// Any media outside the form.
     Photo,
+    /// A picture, while a received report waits for a new photo.
+    AwaitedPhoto {
+        /// The report.
+        report_id: Uuid,
+        /// The picture.
+        photo: PhotoRef,
+    },
     /// A live location, which has no single point.
     LiveLocation,
     /// Contact cards.
@@ -83,6 +104,8 @@ pub enum FormAnswer {
         note: Option<String>,
         /// The photo, if one was taken.
         photo: Option<PhotoRef>,
+        /// How many photos came beside it and are left out.
+        more_photos: usize,
         /// The version of the taxonomy it was filled in under.
         version: Option<String>,
     },

@@ -20,7 +20,7 @@ impl Turn<'_> {
 
     fn completed(&self, answer: &FormAnswer, report_id: uuid::Uuid, prompt_token: uuid::Uuid) -> Transition {
         match answer {
-            FormAnswer::Report { route, category, note, photo, version } => {
+            FormAnswer::Report { route, category, note, photo, more_photos, version } => {
                 let mut session = self.onto(Step::Idle);
                 session.remember(LastReport { report_id, prompt_token });
                 let receive = Effect::Receive {
@@ -29,6 +29,7 @@ impl Turn<'_> {
                     category: category.clone(),
                     note: note.as_deref().map(str::trim).filter(|note| !note.is_empty()).map(str::to_owned),
                     photo: photo.clone(),
+                    more_photos: *more_photos,
                     version: version.clone(),
                     language: prompt::tongue(self.session),
                     prompt_token,

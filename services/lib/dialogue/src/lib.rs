@@ -28,7 +28,9 @@ mod turn;
 
 pub use decide::decide;
 pub use decision::{Decision, Effect, Outcome, Reply, ReplyBody, Transition};
-pub use event::{Answer, Coverage, Event, EventKind, Form, FormAnswer, Fresh, Lookup, PhotoRef, Verdict};
+pub use event::{
+    Answer, Coverage, Event, EventKind, Form, FormAnswer, Fresh, Lookup, PhotoRef, PromptFate, Verdict,
+};
 pub use language::Language;
 pub use notice::{Notice, gave_up, notice, prompt_again, received};
 pub use session::{Candidate, LastReport, LocationAsk, Place, Point, Session, Step};

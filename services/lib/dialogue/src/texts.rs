@@ -103,6 +103,7 @@ keys! {
     Cancelled "cancelled" Text [];
     NothingToCancel "nothing_to_cancel" Text [];
     Thanks "thanks" Text [];
+    PhotoTaken "photo_taken" Text [];
     Informational "informational" Text [];
     WriteToStart "write_to_start" Text [];
     Received "received" Text ["reference"];

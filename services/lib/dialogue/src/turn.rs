@@ -5,8 +5,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::texts::{Key, say, voiced};
 use crate::{
-    Answer, Decision, Effect, Event, Fresh, Language, LocationAsk, Outcome, Reply, Session, Step, Transition,
-    prompt,
+    Answer, Decision, Effect, Event, Fresh, Language, LocationAsk, Outcome, PromptFate, Reply, Session, Step,
+    Transition, prompt,
 };
 
 /// Reminders come at most this often.
@@ -83,6 +83,10 @@ impl Turn<'_> {
     /// token, so that a form half filled in stays valid. Idle starts, since every message may.
     pub(crate) fn remind(&self, word: Option<Key>) -> Transition {
         if matches!(self.session.step, Step::Idle) {
+            // The rest of an album whose first picture was the photo of a report.
+            if word == Some(Key::PhotoInForm) && self.reminded_just_now() {
+                return self.stay(Outcome::Quiet, Vec::new());
+            }
             // An album arrives as many photos: the greeting counts as the reminder for the rest of them.
             let mut started = self.start(Outcome::Started);
             started.session.reminded_at = word.map(|_| self.now);
@@ -106,9 +110,12 @@ impl Turn<'_> {
         reminded
     }
 
-    /// Where to go on while the form is open.
+    /// Where to go on while the form is open; that it comes later, where it could not be sent yet.
     pub(crate) fn form_reminder(&self) -> String {
         let language = prompt::tongue(self.session);
+        if self.event.prompt == PromptFate::Delayed {
+            return say(language, Key::FormDelayed, &[]);
+        }
         say(language, Key::FormReminder, &[("button", &say(language, Key::FormButton, &[]))])
     }
 

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use chrono::TimeDelta;
 use dialogue::{
-    Answer, Coverage, Effect, Event, EventKind, FormAnswer, Fresh, Language, Place, Reply, ReplyBody,
-    Session, Verdict, received,
+    Answer, Coverage, Effect, Event, EventKind, FormAnswer, Fresh, Language, Place, PromptFate, Reply,
+    ReplyBody, Session, Verdict, received,
 };
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -29,6 +29,9 @@ struct Turn {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     seconds_later: Option<i64>,
     citizen: Act,
+    /// What became of the open prompt on its way, where it did not arrive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    prompt_was: Option<Fate>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     map: Vec<MapSays>,
     #[serde(default)]
@@ -65,10 +68,19 @@ enum Filled {
     Malformed,
 }
 
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Fate {
+    Lost,
+    Delayed,
+}
+
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Thing {
     Photo,
+    /// While the report received last waits for a new photo.
+    AskedPhoto,
     LiveLocation,
     Contacts,
     Unsupported,
@@ -148,6 +160,10 @@ impl Player {
             }
             Act::Sends(thing) => scene::event(match thing {
                 Thing::Photo => EventKind::Photo,
+                Thing::AskedPhoto => {
+                    let report = self.session.last_report.as_ref().expect("a report was received");
+                    EventKind::AwaitedPhoto { report_id: report.report_id, photo: scene::photo() }
+                }
                 Thing::LiveLocation => EventKind::LiveLocation,
                 Thing::Contacts => EventKind::Contacts,
                 Thing::Unsupported => EventKind::Unsupported,
@@ -182,6 +198,7 @@ impl Player {
                 self.received.insert(*report_id, (*language, reference.clone(), category.clone()));
                 (format!("received as {reference}"), self.told(*report_id))
             }
+            Effect::TakePhoto { .. } => ("photo added".to_owned(), Vec::new()),
             Effect::RepeatReference { report_id, .. } => {
                 ("reference told again".to_owned(), self.told(*report_id))
             }
@@ -224,6 +241,7 @@ impl Filled {
                 category: labels.clone(),
                 note: None,
                 photo: None,
+                more_photos: 0,
                 version: None,
             },
             Self::Informational => FormAnswer::Informational,
@@ -239,7 +257,12 @@ fn play(conversation: &mut Conversation) {
         now += TimeDelta::seconds(turn.seconds_later.unwrap_or(5));
         counter += 1;
         let fresh = Fresh { token: Uuid::from_u128(counter), report_id: Uuid::from_u128(counter << 64) };
-        let event = player.event(&turn.citizen);
+        let prompt = match turn.prompt_was {
+            None => PromptFate::Standing,
+            Some(Fate::Lost) => PromptFate::Lost,
+            Some(Fate::Delayed) => PromptFate::Delayed,
+        };
+        let event = Event { prompt, ..player.event(&turn.citizen) };
         let mut map = turn.map.iter();
         let transition = settle(&player.session, &event, &fresh, now, |lookup| {
             map.next().unwrap_or_else(|| panic!("the map must say something to {lookup:?}")).answer()

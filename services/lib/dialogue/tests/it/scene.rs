@@ -3,7 +3,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use dialogue::{
     Answer, Candidate, Coverage, Decision, Event, EventKind, Form, FormAnswer, Fresh, Language, LastReport,
-    LocationAsk, Lookup, PhotoRef, Place, Point, Session, Step, Transition, Verdict, decide,
+    LocationAsk, Lookup, PhotoRef, Place, Point, PromptFate, Session, Step, Transition, Verdict, decide,
 };
 use uuid::Uuid;
 
@@ -38,7 +38,7 @@ pub(crate) fn inside() -> Answer {
 }
 
 pub(crate) fn event(kind: EventKind) -> Event {
-    Event { kind, in_reply_to: None }
+    Event { kind, in_reply_to: None, prompt: PromptFate::Standing }
 }
 
 pub(crate) fn text(text: &str) -> Event {
@@ -62,13 +62,14 @@ pub(crate) fn report() -> FormAnswer {
         route: "container/overflowing/glass".to_owned(),
         category: vec!["Contenedor".to_owned(), "Vidrio".to_owned()],
         note: Some(" ".to_owned()),
-        photo: Some(PhotoRef {
-            id: "1".to_owned(),
-            sha256: "2".to_owned(),
-            mime_type: "image/jpeg".to_owned(),
-        }),
+        photo: Some(photo()),
+        more_photos: 0,
         version: None,
     }
+}
+
+pub(crate) fn photo() -> PhotoRef {
+    PhotoRef { id: "1".to_owned(), sha256: "2".to_owned(), mime_type: "image/jpeg".to_owned() }
 }
 
 /// Every step, and every way of asking for a place, by name.
@@ -183,6 +184,7 @@ pub(crate) fn events() -> Vec<(String, Event, Vec<Answer>)> {
     add("form: malformed", form(Some(OPEN), FormAnswer::Malformed), vec![]);
     for (name, kind) in [
         ("photo", EventKind::Photo),
+        ("photo that was asked for", EventKind::AwaitedPhoto { report_id: RECEIVED, photo: photo() }),
         ("live location", EventKind::LiveLocation),
         ("contacts", EventKind::Contacts),
         ("unsupported", EventKind::Unsupported),

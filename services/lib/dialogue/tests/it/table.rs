@@ -5,7 +5,8 @@ use std::path::Path;
 
 use chrono::TimeDelta;
 use dialogue::{
-    Answer, Effect, EventKind, Language, Lookup, Outcome, ReplyBody, Session, Step, Transition, Verdict,
+    Answer, Effect, Event, EventKind, Language, Lookup, Outcome, PromptFate, Reply, ReplyBody, Session, Step,
+    Transition, Verdict,
 };
 
 use crate::kept::same_or_update;
@@ -36,6 +37,7 @@ pub(crate) fn assert_sound(before: &Session, transition: &Transition) {
         | Outcome::Advanced
         | Outcome::Refused
         | Outcome::Reminded
+        | Outcome::PhotoTaken
         | Outcome::Informed
         | Outcome::Cancelled
         | Outcome::Restarted
@@ -62,7 +64,7 @@ fn draft_after(before: Option<uuid::Uuid>, transition: &Transition) {
                 assert_eq!(draft, Some(*report_id));
                 draft = None;
             }
-            Effect::RepeatReference { .. } => {}
+            Effect::RepeatReference { .. } | Effect::TakePhoto { .. } => {}
         }
     }
     assert_eq!(draft, transition.session.report_id(), "the session holds the draft: {transition:?}");
@@ -116,6 +118,7 @@ fn cell(before: &Session, transition: &Transition) -> String {
             Effect::MoveDraft { .. } => ", draft moved",
             Effect::DropDraft { .. } => ", draft dropped",
             Effect::Receive { .. } => ", reference",
+            Effect::TakePhoto { .. } => ", photo to its report",
             Effect::RepeatReference { .. } => ", same reference",
         });
     }
@@ -277,4 +280,49 @@ fn a_list_shows_nine_places_at_most_and_whatever_the_geocoder_says_fits() {
         let repeated = settle_with(&transition.session, &scene::button("old".to_owned()), &[]);
         assert_sound(&transition.session, &repeated);
     }
+}
+
+#[test]
+fn a_prompt_that_was_given_up_is_said_at_the_next_message_whatever_it_is() {
+    for (name, event, world) in scene::events() {
+        for (step, session) in scene::sessions(Some(Language::Es)) {
+            let event = Event { prompt: PromptFate::Lost, ..event.clone() };
+            // Within the minute of a reminder, too: that one was not seen either.
+            let session = Session { reminded_at: Some(noon()), ..session };
+            let transition = settle_with(&session, &event, &world);
+            assert_sound(&session, &transition);
+            let open = transition.session.prompt();
+            let silent = matches!(transition.outcome, Outcome::Ignored | Outcome::Repeated);
+            if open.is_some() && !silent {
+                let said = transition.replies.iter().any(|reply| reply.prompt == open);
+                assert!(said, "{name} at {step}: {transition:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_form_that_cannot_be_sent_yet_is_not_pointed_to() {
+    let (_, session) = scene::sessions(Some(Language::Es)).pop().unwrap();
+    for words in ["¿y el formulario?", "ayuda"] {
+        let event = Event { prompt: PromptFate::Delayed, ..scene::text(words) };
+        let transition = settle_with(&session, &event, &[]);
+        let [Reply { body: ReplyBody::Text(text), .. }] = &transition.replies[..] else {
+            panic!("{:?}", transition.replies)
+        };
+        assert!(text.contains("Te llegará") && !text.contains("pulsa"), "{text}");
+        assert_eq!(transition.session.prompt(), Some(OPEN));
+    }
+}
+
+#[test]
+fn the_rest_of_an_album_with_the_photo_that_was_asked_for_starts_no_report() {
+    let (_, session) = scene::sessions(Some(Language::Es)).remove(0);
+    let asked = EventKind::AwaitedPhoto { report_id: scene::RECEIVED, photo: scene::photo() };
+    let taken = settle_with(&session, &scene::event(asked), &[]);
+    assert_eq!(taken.outcome, Outcome::PhotoTaken);
+    let photo = settle_with(&taken.session, &scene::event(EventKind::Photo), &[]);
+    assert_eq!((photo.outcome, photo.session.step.name()), (Outcome::Quiet, "idle"));
+    let text = settle_with(&taken.session, &scene::text("otra cosa"), &[]);
+    assert_eq!(text.outcome, Outcome::Started);
 }

@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 
 use chrono::TimeDelta;
 use dialogue::{
-    Answer, Coverage, Effect, Event, EventKind, FormAnswer, Fresh, Lookup, Outcome, Session, Verdict,
+    Answer, Coverage, Effect, Event, EventKind, FormAnswer, Fresh, Lookup, Outcome, PromptFate, Session,
+    Verdict,
 };
 use proptest::prelude::*;
 use uuid::Uuid;
@@ -152,7 +153,7 @@ impl Books {
                 assert!(self.open.remove(report_id));
                 assert!(self.received.insert(*report_id), "a report is received once");
             }
-            Effect::RepeatReference { report_id, .. } => {
+            Effect::RepeatReference { report_id, .. } | Effect::TakePhoto { report_id, .. } => {
                 assert!(self.received.contains(report_id), "a reference is told of a received report only");
             }
         }
@@ -171,6 +172,12 @@ proptest! {
                 now += TimeDelta::seconds(*seconds);
             }
             let Some(event) = made(act, &seen, last.as_ref()) else { continue };
+            let prompt = match pick % 7 {
+                0 => PromptFate::Lost,
+                1 => PromptFate::Delayed,
+                _ => PromptFate::Standing,
+            };
+            let event = Event { prompt, ..event };
             let id = u128::try_from(index).unwrap();
             let fresh = Fresh { token: Uuid::from_u128(0x1000 + id), report_id: Uuid::from_u128(0x2000 + id) };
             let transition = settle(&session, &event, &fresh, now, |lookup| world(*pick, lookup));

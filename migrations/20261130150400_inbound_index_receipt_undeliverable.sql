@@ -1,0 +1,4 @@
+-- no-transaction
+-- Messages that turned out undeliverable after they were accepted: a form among them met a client that is too old.
+create index concurrently if not exists receipt_undeliverable on inbound.receipt (channel, received_at)
+  where status = 'failed' and error_code = 131026;

@@ -1,0 +1,120 @@
+use image::RgbImage;
+
+use super::*;
+
+/// Two pixels side by side, dark and light, as a file.
+fn picture(format: ImageFormat) -> Vec<u8> {
+    let mut pixels = RgbImage::new(32, 16);
+    for (x, _, pixel) in pixels.enumerate_pixels_mut() {
+        *pixel = if x < 16 { image::Rgb([20, 20, 20]) } else { image::Rgb([230, 230, 230]) };
+    }
+    let mut bytes = Cursor::new(Vec::new());
+    DynamicImage::ImageRgb8(pixels).write_to(&mut bytes, format).unwrap();
+    bytes.into_inner()
+}
+
+/// An EXIF block: how the picture lies, and a secret.
+fn exif(orientation: u16) -> Bytes {
+    let mut block = Vec::from(*b"II*\0\x08\0\0\0\x01\0");
+    block.extend_from_slice(&0x0112_u16.to_le_bytes());
+    block.extend_from_slice(&3_u16.to_le_bytes());
+    block.extend_from_slice(&1_u32.to_le_bytes());
+    block.extend_from_slice(&u32::from(orientation).to_le_bytes());
+    block.extend_from_slice(b"\0\0\0\0secret place");
+    block.into()
+}
+
+fn with_exif(format: ImageFormat, orientation: u16) -> Bytes {
+    let bytes = Bytes::from(picture(format));
+    match format {
+        ImageFormat::Png => {
+            let mut picture = Png::from_bytes(bytes).unwrap();
+            picture.set_exif(Some(exif(orientation)));
+            picture.encoder().bytes()
+        }
+        ImageFormat::WebP => {
+            let mut picture = WebP::from_bytes(bytes).unwrap();
+            picture.set_exif(Some(exif(orientation)));
+            picture.encoder().bytes()
+        }
+        _ => {
+            let mut picture = img_parts::jpeg::Jpeg::from_bytes(bytes).unwrap();
+            picture.set_exif(Some(exif(orientation)));
+            picture.encoder().bytes()
+        }
+    }
+}
+
+fn tells(bytes: &[u8]) -> bool {
+    bytes.windows(6).any(|six| six == b"secret")
+}
+
+const FORMATS: [ImageFormat; 3] = [ImageFormat::Jpeg, ImageFormat::Png, ImageFormat::WebP];
+
+#[test]
+fn metadata_goes_and_an_upright_picture_keeps_its_pixels() {
+    for format in FORMATS {
+        let busy = with_exif(format, 1);
+        assert!(tells(&busy));
+        let kept = clean(&busy).unwrap();
+        assert!(!tells(&kept.bytes) && !kept.turned, "{format:?}");
+        let shown = image::load_from_memory(&kept.bytes).unwrap();
+        assert_eq!(shown, image::load_from_memory(&picture(format)).unwrap(), "{format:?}");
+        assert_eq!(kept.content_type, format.to_mime_type());
+        // Once clean, nothing changes.
+        assert_eq!(clean(&kept.bytes).unwrap().bytes, kept.bytes, "{format:?}");
+    }
+}
+
+#[test]
+fn a_picture_on_its_side_is_kept_upright() {
+    for format in FORMATS {
+        let kept = clean(&with_exif(format, 6)).unwrap();
+        assert!(kept.turned && !tells(&kept.bytes), "{format:?}");
+        let shown = image::load_from_memory(&kept.bytes).unwrap().into_luma8();
+        assert_eq!(shown.dimensions(), (16, 32), "{format:?}");
+        // Turned to the right, what was on the left is on top.
+        assert!(shown.get_pixel(8, 4).0[0] < 60 && shown.get_pixel(8, 28).0[0] > 190, "{format:?}");
+    }
+}
+
+#[test]
+fn a_picture_keeps_nothing_behind_its_end_or_between_its_scans() {
+    let plain = picture(ImageFormat::Jpeg);
+    let end = plain.len() - 2;
+    let mut busy = plain[..end].to_vec();
+    let comment = b"secret owner";
+    busy.extend_from_slice(&[0xff, 0xfe, 0, u8::try_from(comment.len() + 2).unwrap()]);
+    busy.extend_from_slice(comment);
+    busy.extend_from_slice(&plain[end..]);
+    busy.extend_from_slice(b"a film with a secret place");
+    let kept = clean(&busy.into()).unwrap();
+    assert!(!tells(&kept.bytes));
+    assert_eq!(kept.bytes, clean(&plain.into()).unwrap().bytes);
+}
+
+#[test]
+fn what_is_no_picture_is_refused() {
+    assert_eq!(clean(&Bytes::from_static(b"something else, as long")).unwrap_err(), Refused::Unknown);
+    assert_eq!(clean(&Bytes::new()).unwrap_err(), Refused::Unknown);
+    for format in FORMATS {
+        let half = &picture(format)[..40];
+        assert_eq!(clean(&Bytes::copy_from_slice(half)).unwrap_err(), Refused::Unreadable, "{format:?}");
+    }
+}
+
+#[test]
+fn a_few_bytes_that_claim_a_huge_picture_are_refused_before_they_are_unpacked() {
+    let mut bomb = picture(ImageFormat::Png);
+    bomb[16..24].copy_from_slice(&[0, 0, 0xff, 0xff, 0, 0, 0xff, 0xff]);
+    let mut head = flate_crc(&bomb[12..29]).to_be_bytes();
+    bomb[29..33].swap_with_slice(&mut head);
+    assert_eq!(clean(&bomb.into()).unwrap_err(), Refused::TooLarge);
+}
+
+/// The check sum of a PNG chunk.
+fn flate_crc(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(u32::MAX, |sum, byte| {
+        (0..8).fold(sum ^ u32::from(*byte), |sum, _| (sum >> 1) ^ if sum & 1 == 1 { 0xedb8_8320 } else { 0 })
+    })
+}

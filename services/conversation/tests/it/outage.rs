@@ -1,0 +1,126 @@
+//! What concerns the whole number: pauses, limits, and the marks that go with the replies.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use serde_json::json;
+
+use crate::citizen::Citizen;
+use crate::support::World;
+
+/// The account's token is refused, for messages and for the number itself.
+async fn lose_the_token(world: &World) {
+    for surface in ["meta.messages", "meta.other"] {
+        world.fault(json!({"surface": surface, "kind": "meta_error", "code": 190, "status": 401})).await;
+    }
+}
+
+const PAUSED: &str = "select bool_or(paused_at is not null) from chat.channel_state";
+
+#[tokio::test]
+async fn a_paused_channel_claims_nothing_loses_nothing_and_goes_on_by_itself() {
+    let world = World::new().await;
+    let _service = world.serve().await;
+    let citizens: Vec<Citizen<'_>> = vec![
+        world.citizen("34600800001").await,
+        world.citizen("34600800002").await,
+        world.citizen("34600800003").await,
+    ];
+    lose_the_token(&world).await;
+
+    citizens[0].say("Hola").await;
+    world.until(PAUSED).await;
+    let tried = world.calls("meta.messages").await;
+    let probed = world.calls("meta.other").await;
+    for citizen in &citizens[1..] {
+        citizen.say("Hola").await;
+    }
+    testkit::eventually("the number is looked at again and again", async || {
+        (world.calls("meta.other").await > probed + 2).then_some(())
+    })
+    .await;
+    assert_eq!(world.calls("meta.messages").await, tried, "nothing is claimed while paused");
+    assert_eq!(world.value::<i64>("select count(*) from chat.outbound where outcome is null").await, 3);
+    assert!(world.value::<bool>("select bool_and(head_attempts = 0) from chat.sender").await);
+    // Messages would work again; only the probe says so.
+    world.clear_faults_of("meta.messages").await;
+    assert_eq!(world.calls("meta.messages").await, tried);
+    world.clear_faults().await;
+
+    for citizen in &citizens {
+        assert_eq!(citizen.hears().await["kind"], "button");
+    }
+    world.at_rest().await;
+    assert!(!world.value::<bool>(PAUSED).await);
+}
+
+#[tokio::test]
+async fn a_paused_channel_goes_on_by_hand_and_drops_what_came_too_late() {
+    let world = World::new().await;
+    let _service = world.serve().await;
+    let (late, other) = (world.citizen("34600800004").await, world.citizen("34600800005").await);
+    lose_the_token(&world).await;
+    late.say("Hola").await;
+    world.until(PAUSED).await;
+    other.say("Hola").await;
+    world.until("select count(*) = 2 from chat.outbound").await;
+    world
+        .run(
+            "update chat.outbound set expires_at = now() - interval '1 second'
+             where chat_id = (select chat_id from chat.alias where value = '34600800004')",
+        )
+        .await;
+    world.clear_faults_of("meta.messages").await;
+
+    assert!(bus::outbound::pause::resume(&world.db.pool, "whatsapp").await.unwrap());
+
+    assert_eq!(other.hears().await["kind"], "button");
+    world.until("select count(*) = 1 from chat.outbound where error = 'window_closed'").await;
+    assert!(late.conversation().await.is_empty());
+}
+
+#[tokio::test]
+async fn more_than_a_citizen_may_be_sent_waits_and_costs_no_attempt() {
+    let world = World::new().await;
+    let mut config = world.config();
+    config.pace.pair_burst = 2;
+    config.pace.pair_every = Duration::from_secs(4);
+    let _service = world.serve_with(config, &world.geo).await;
+    let citizen = world.citizen("34600800006").await;
+
+    citizen.begins().await;
+    citizen.pin().await;
+    world.until("select head_error = 'pair_limit' and head_attempts = 0 from chat.sender").await;
+    assert_eq!(citizen.hears().await["kind"], "flow");
+
+    let sent: Vec<DateTime<Utc>> = world
+        .requests("meta.messages")
+        .await
+        .iter()
+        .map(|call| call["at"].as_str().unwrap().parse().unwrap())
+        .collect();
+    assert_eq!(sent.len(), 3);
+    let since_first = (sent[2] - sent[0]).num_milliseconds();
+    assert!(since_first >= 3800, "paid back after {since_first} ms");
+}
+
+#[tokio::test]
+async fn a_message_that_is_worked_on_is_marked_once_and_a_mark_that_fails_hurts_nobody() {
+    let world = World::new().await;
+    let mut config = world.config();
+    config.mark_read = true;
+    let _service = world.serve_with(config, &world.geo).await;
+    let citizen = world.citizen("34600800007").await;
+
+    citizen.begins().await;
+    let marks = async || {
+        let calls = world.requests("meta.messages").await;
+        calls.into_iter().filter(|call| call["body"]["status"] == "read").collect::<Vec<_>>()
+    };
+    testkit::eventually("both messages are marked", async || (marks().await.len() == 2).then_some(())).await;
+    let mark = &marks().await[0];
+    assert_eq!((&mark["body"]["typing_indicator"]["type"], &mark["status"]), (&json!("text"), &json!(200)));
+    world.fault(json!({"surface": "meta.messages", "kind": "meta_error", "code": 131_009, "times": 1})).await;
+    citizen.act("location", json!({"latitude": 42.0, "longitude": -2.6})).await;
+    world.at_rest().await;
+}

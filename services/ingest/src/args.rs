@@ -14,6 +14,23 @@ pub struct Args {
     /// Address of the webhook port
     #[arg(long, env = "ABISU_LISTEN", default_value = "0.0.0.0:8080")]
     pub(crate) listen: SocketAddr,
+    /// Connections that are served at the same time; when one more comes, the one that has shown least is closed
+    #[arg(long, env = "ABISU_MOST_CONNECTIONS", default_value_t = 8192)]
+    pub(crate) most_connections: usize,
+    /// File that lists the channels (YAML); instead of the one channel that ABISU_META_… describe
+    #[arg(long, env = "ABISU_CHANNELS_FILE")]
+    pub(crate) channels_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) meta: MetaArgs,
+    #[command(flatten)]
+    pub(crate) database: DatabaseArgs,
+    #[command(flatten)]
+    pub(crate) shell: ShellArgs,
+}
+
+/// One channel, without a file.
+#[derive(Clone, clap::Args)]
+pub(crate) struct MetaArgs {
     /// App secret that Meta signs with; two, separated by a comma, while it is rotated
     #[arg(long, env = "ABISU_META_APP_SECRET", hide_env_values = true)]
     pub(crate) meta_app_secret: Option<String>,
@@ -29,10 +46,6 @@ pub struct Args {
     /// Id (not the digits) of the WhatsApp number, from Meta's dashboard
     #[arg(long, env = "ABISU_META_PHONE_NUMBER_ID")]
     pub(crate) meta_phone_number_id: Option<String>,
-    #[command(flatten)]
-    pub(crate) database: DatabaseArgs,
-    #[command(flatten)]
-    pub(crate) shell: ShellArgs,
 }
 
 impl ServiceArgs for Args {

@@ -1,110 +1,99 @@
-//! The checked configuration: where to listen, where to store, and which channels there are.
-//!
-//! There is one channel today, made from the environment; everything below already asks [`Channels`] and not a
-//! constant, so that more of them are an addition here and nowhere else.
+//! The checked configuration: where to listen, where to store, and which channels there are: one from the environment,
+//! or those of a file. Both at once would leave open which of them a number belongs to, so that refuses to start.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use channel::config::{
+    Account, ChannelsFile, GRAPH_URL, GRAPH_VERSION, MOST_SECRETS, Meta, Provider, Secrets,
+};
 use runtime::config::{ConfigError, DatabaseConfig, required_secret};
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::args::Args;
+use crate::args::{Args, MetaArgs};
+use crate::channels::{ChannelSource, Channels};
 
 /// Id of the channel that is made from the environment.
 const ENVIRONMENT_CHANNEL: &str = "whatsapp";
-/// The secret in force and the one that comes or goes.
-const MOST_SECRETS: usize = 2;
+/// Each takes a few kilobytes and a file descriptor.
+const MOST_CONNECTIONS: usize = 65_536;
+const CHANNELS_FILE: &str = "ABISU_CHANNELS_FILE";
+/// A mounted secret is replaced by the kubelet about a minute after it has changed; this adds little to that.
+const REREAD: Duration = Duration::from_secs(5);
 
 /// What the service runs with.
 #[derive(Debug, Clone)]
 pub struct Config {
     /// Address of the webhook port.
     pub listen: SocketAddr,
+    /// Connections served at the same time.
+    pub most_connections: usize,
     /// The database.
     pub database: DatabaseConfig,
     /// The channels.
-    pub channels: Channels,
-}
-
-/// All channels, by id.
-#[derive(Debug, Clone)]
-pub struct Channels {
-    all: Vec<Arc<MetaChannel>>,
-}
-
-/// A number at Meta.
-#[derive(Debug, Clone)]
-pub struct MetaChannel {
-    /// Our name for it, everywhere.
-    pub id: String,
-    /// Meta's id of the number.
-    pub phone_number_id: String,
-    /// Secrets that its webhooks may be signed with; at least one.
-    pub app_secrets: Vec<SecretString>,
-    /// Token of the handshake.
-    pub verify_token: SecretString,
-}
-
-impl Channels {
-    /// One channel, which is also the default one.
-    pub fn of(channel: MetaChannel) -> Self {
-        Self { all: vec![Arc::new(channel)] }
-    }
-
-    /// The channel with this id.
-    pub(crate) fn get(&self, id: &str) -> Option<&Arc<MetaChannel>> {
-        self.all.iter().find(|channel| channel.id == id)
-    }
-
-    /// The channel behind `/whatsapp/webhook`.
-    pub(crate) fn default_meta(&self) -> Option<&Arc<MetaChannel>> {
-        self.all.first()
-    }
-}
-
-impl MetaChannel {
-    /// Whether a message to this number belongs to this channel.
-    pub(crate) fn owns(&self, phone_number_id: &str) -> bool {
-        self.phone_number_id == phone_number_id
-    }
+    pub channels: ChannelSource,
 }
 
 impl TryFrom<Args> for Config {
     type Error = ConfigError;
 
     fn try_from(args: Args) -> Result<Self, ConfigError> {
-        let Args {
-            listen,
-            meta_app_secret,
-            meta_app_secret_file,
-            meta_verify_token,
-            meta_verify_token_file,
-            meta_phone_number_id,
-            database,
-            shell: _,
-        } = args;
-        let secrets = required_secret("ABISU_META_APP_SECRET", meta_app_secret, meta_app_secret_file)?;
-        let verify_token =
-            required_secret("ABISU_META_VERIFY_TOKEN", meta_verify_token, meta_verify_token_file)?;
-        let phone_number_id = meta_phone_number_id.unwrap_or_default().trim().to_owned();
-        if phone_number_id.is_empty() {
-            return Err(ConfigError::invalid(
-                "ABISU_META_PHONE_NUMBER_ID",
-                "not set; it is the number's id at Meta",
-            ));
+        let Args { listen, most_connections, channels_file, meta, database, shell: _ } = args;
+        let channels = match channels_file.filter(|path| !path.as_os_str().is_empty()) {
+            Some(path) => {
+                if let Some(name) = meta.given() {
+                    let problem = format!("is set, and so is {name}; list that channel in the file");
+                    return Err(ConfigError::invalid(CHANNELS_FILE, problem));
+                }
+                from_file(&path)?
+            }
+            None => ChannelSource::Fixed(Channels::of([from_environment(meta)?])),
+        };
+        if !(1..=MOST_CONNECTIONS).contains(&most_connections) {
+            let problem = format!("must be 1 to {MOST_CONNECTIONS}");
+            return Err(ConfigError::invalid("ABISU_MOST_CONNECTIONS", problem));
         }
-        Ok(Self {
-            listen,
-            database: database.config()?,
-            channels: Channels::of(MetaChannel {
-                id: ENVIRONMENT_CHANNEL.to_owned(),
-                phone_number_id,
-                app_secrets: app_secrets(&secrets)?,
-                verify_token,
-            }),
-        })
+        Ok(Self { listen, most_connections, database: database.config()?, channels })
     }
+}
+
+fn from_file(path: &Path) -> Result<ChannelSource, ConfigError> {
+    let wrong = |problem: &dyn std::fmt::Display| {
+        ConfigError::invalid(CHANNELS_FILE, format!("{}: {problem}", path.display()))
+    };
+    let text = std::fs::read_to_string(path).map_err(|error| wrong(&error.kind()))?;
+    let file = ChannelsFile::parse(&text).map_err(|error| wrong(&error))?;
+    let secrets = Secrets::read(&file, |name| std::env::var(name).ok()).map_err(|error| wrong(&error))?;
+    Ok(ChannelSource::File { file, secrets, reread: REREAD })
+}
+
+fn from_environment(args: MetaArgs) -> Result<Account, ConfigError> {
+    let MetaArgs {
+        meta_app_secret,
+        meta_app_secret_file,
+        meta_verify_token,
+        meta_verify_token_file,
+        meta_phone_number_id,
+    } = args;
+    let secrets = required_secret("ABISU_META_APP_SECRET", meta_app_secret, meta_app_secret_file)?;
+    let verify_token = required_secret("ABISU_META_VERIFY_TOKEN", meta_verify_token, meta_verify_token_file)?;
+    let phone_number_id = meta_phone_number_id.unwrap_or_default().trim().to_owned();
+    if phone_number_id.is_empty() {
+        let problem = "not set; it is the number's id at Meta";
+        return Err(ConfigError::invalid("ABISU_META_PHONE_NUMBER_ID", problem));
+    }
+    let provider = Provider::Meta(Meta {
+        default: true,
+        phone_number_id,
+        waba_id: None,
+        graph_url: GRAPH_URL.to_owned(),
+        graph_version: GRAPH_VERSION.to_owned(),
+        app_secrets: app_secrets(&secrets)?,
+        verify_token,
+        access_token: None,
+    });
+    Ok(Account { id: ENVIRONMENT_CHANNEL.to_owned(), provider })
 }
 
 fn app_secrets(joined: &SecretString) -> Result<Vec<SecretString>, ConfigError> {
@@ -122,6 +111,22 @@ fn app_secrets(joined: &SecretString) -> Result<Vec<SecretString>, ConfigError> 
         ));
     }
     Ok(secrets)
+}
+
+impl MetaArgs {
+    /// The first variable of a channel from the environment that is set.
+    fn given(&self) -> Option<&'static str> {
+        let text = |value: &Option<String>| value.as_ref().is_some_and(|value| !value.is_empty());
+        let path = |value: &Option<PathBuf>| value.as_ref().is_some_and(|path| !path.as_os_str().is_empty());
+        let all = [
+            ("ABISU_META_APP_SECRET", text(&self.meta_app_secret)),
+            ("ABISU_META_APP_SECRET_FILE", path(&self.meta_app_secret_file)),
+            ("ABISU_META_VERIFY_TOKEN", text(&self.meta_verify_token)),
+            ("ABISU_META_VERIFY_TOKEN_FILE", path(&self.meta_verify_token_file)),
+            ("ABISU_META_PHONE_NUMBER_ID", text(&self.meta_phone_number_id)),
+        ];
+        all.into_iter().find_map(|(name, given)| given.then_some(name))
+    }
 }
 
 #[cfg(test)]
@@ -142,14 +147,23 @@ mod tests {
         Config::try_from(args).map_err(|error| error.to_string())
     }
 
+    fn from_text(name: &str, text: &str) -> Result<Config, String> {
+        let path = std::env::temp_dir().join(format!("abisu-channels-{name}-{}", std::process::id()));
+        std::fs::write(&path, text).unwrap();
+        let found = config(&[&format!("--channels-file={}", path.display()), GOOD[3]]);
+        std::fs::remove_file(path).unwrap();
+        found
+    }
+
     #[test]
     fn what_is_needed_is_enough() {
         let config = config(&GOOD).unwrap();
-        let channel = config.channels.get("whatsapp").unwrap();
-        assert_eq!(channel.app_secrets.len(), 2);
-        assert!(channel.owns("1") && !channel.owns("2"));
-        assert!(config.channels.get("other").is_none());
-        assert_eq!(config.channels.default_meta().map(|channel| channel.id.as_str()), Some("whatsapp"));
+        let ChannelSource::Fixed(channels) = &config.channels else { panic!("no file was given") };
+        let channel = channels.get("whatsapp").unwrap();
+        let Provider::Meta(meta) = &channel.provider else { panic!("a channel of Meta") };
+        assert_eq!((meta.app_secrets.len(), meta.phone_number_id.as_str()), (2, "1"));
+        assert!(channels.get("other").is_none());
+        assert_eq!(channels.default_meta().map(|channel| channel.id.as_str()), Some("whatsapp"));
         assert!(!format!("{config:?}").contains("s3cret"), "secrets are not shown");
     }
 
@@ -168,5 +182,27 @@ mod tests {
             arguments[0] = secrets;
             assert!(config(&arguments).unwrap_err().starts_with("ABISU_META_APP_SECRET:"));
         }
+    }
+
+    #[test]
+    fn a_file_and_a_channel_from_the_environment_do_not_go_together() {
+        for given in &GOOD[..3] {
+            let error = config(&["--channels-file=/nowhere", given, GOOD[3]]).unwrap_err();
+            assert!(error.starts_with("ABISU_CHANNELS_FILE: is set, and so is ABISU_META_"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_file_refuses_to_start_and_names_line_and_field() {
+        let missing = config(&["--channels-file=/nowhere", GOOD[3]]).unwrap_err();
+        assert!(missing.contains("/nowhere: entity not found"), "{missing}");
+        let shape = from_text("shape", "channels:\n  - id: a\n    kind: telegram\n").unwrap_err();
+        assert!(shape.contains("line 3, kind: must be one of"), "{shape}");
+        let secret = from_text(
+            "secret",
+            "channels:\n  - id: a\n    kind: webhook\n    secrets:\n      - {file: /nowhere}\n",
+        );
+        let secret = secret.unwrap_err();
+        assert!(secret.contains("line 5, secrets: /nowhere: cannot be read"), "{secret}");
     }
 }

@@ -4,7 +4,8 @@
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use channel::signature::SignatureError;
-use serde_json::json;
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::body::LARGEST_BODY;
 use crate::metrics::Outcome;
@@ -66,16 +67,31 @@ impl Error {
 impl IntoResponse for Error {
     fn into_response(self) -> Response {
         let status = self.status();
-        let title = status.canonical_reason().unwrap_or("Error");
-        let problem = json!({
-            "type": "about:blank", "title": title, "status": status.as_u16(), "detail": self.to_string(),
-        });
-        let content_type = HeaderValue::from_static("application/problem+json");
-        let mut response =
-            (status, [(header::CONTENT_TYPE, content_type)], problem.to_string()).into_response();
+        let mut response = problem(status, &self.to_string(), ());
         if status == StatusCode::SERVICE_UNAVAILABLE {
             response.headers_mut().insert(header::RETRY_AFTER, RETRY_AFTER);
         }
         response
     }
+}
+
+/// A problem document (RFC 9457), with members of its own where there are any.
+pub(crate) fn problem(status: StatusCode, detail: &str, members: impl Serialize) -> Response {
+    #[derive(Serialize)]
+    struct Problem<'p> {
+        r#type: &'static str,
+        title: &'p str,
+        status: u16,
+        detail: &'p str,
+    }
+    let title = status.canonical_reason().unwrap_or("Error");
+    let document = Problem { r#type: "about:blank", title, status: status.as_u16(), detail };
+    let mut document = serde_json::to_value(document).unwrap_or_default();
+    if let (Some(document), Ok(Value::Object(members))) =
+        (document.as_object_mut(), serde_json::to_value(members))
+    {
+        document.extend(members);
+    }
+    let content_type = HeaderValue::from_static("application/problem+json");
+    (status, [(header::CONTENT_TYPE, content_type)], document.to_string()).into_response()
 }

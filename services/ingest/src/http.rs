@@ -1,60 +1,50 @@
-//! The routes: verify → take apart → append → answer, in this order and no other.
+//! The routes, and the one order of an inbound call: verify → take apart → append → answer.
 
 use std::sync::Arc;
-use std::time::Duration;
 
+use axum::body::Body;
 use axum::extract::{FromRequestParts, MatchedPath, OptionalFromRequestParts, Path, Query, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use axum::{Json, Router, body::Body};
-use bus::append::{Appender, Delivery, Stored};
-use bus::wake::{Notifier, Queue};
-use channel::signature::{META_HEADER, verify};
+use axum::{Extension, Router};
+use bus::append::{Appender, Stored};
+use bus::wake::Notifier;
+use channel::config::{Account, Provider};
 use secrecy::ExposeSecret;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use subtle::ConstantTimeEq;
-use tokio::sync::OwnedSemaphorePermit;
-use tokio::time::{Instant, timeout};
+use tokio::time::Instant;
 use tracing::Instrument;
 use tracing::field::Empty;
 use uuid::Uuid;
 
+use crate::answer::Answer;
 use crate::body::{Bodies, Held};
-use crate::config::{Channels, MetaChannel};
+use crate::channels::{Channels, Registry};
 use crate::error::Error;
 use crate::metrics::{MessageOutcome, Metrics, Outcome};
-use crate::split::split;
-
-/// Beyond the appender's own patience, so that it is the appender that gives up, except where it cannot.
-const LAST_RESORT: Duration = Duration::from_millis(2350);
+use crate::openapi;
+use crate::seats::{At, Seat};
+use crate::split::{Call, Split, split};
+use crate::store::{append, why};
 
 /// What the handlers share.
 #[derive(Clone)]
 pub(crate) struct App {
-    pub(crate) channels: Arc<Channels>,
+    pub(crate) registry: Registry,
     pub(crate) appender: Appender,
     pub(crate) notifier: Notifier,
     pub(crate) bodies: Bodies,
     pub(crate) metrics: Metrics,
 }
 
-/// The answer to a delivery that is stored.
-#[derive(Debug, Serialize)]
-struct Answer {
-    status: &'static str,
-    activity_id: Option<Uuid>,
-    activity_ids: Vec<Uuid>,
-    duplicates: usize,
-    rejected: usize,
-    receipts_processed: usize,
-}
-
 pub(crate) fn router(app: App) -> Router {
     Router::new()
         .route("/whatsapp/webhook", get(handshake).post(inbound))
         .route("/api/v1/channels/{channel_id}/inbound", get(handshake).post(inbound))
+        .route("/openapi.json", get(async || openapi::document()))
         .fallback(async |State(app): State<App>| app.refuse(Error::NotFound))
         .method_not_allowed_fallback(async |State(app): State<App>| app.refuse(Error::MethodNotAllowed))
         .with_state(app)
@@ -67,21 +57,28 @@ impl App {
     }
 }
 
-/// The channel that a call is addressed to.
-struct Addressed(Arc<MetaChannel>);
+/// The channel that a call is addressed to, and the channels in force when it came.
+struct Addressed {
+    channel: Arc<Account>,
+    channels: Arc<Channels>,
+}
 
 impl FromRequestParts<App> for Addressed {
     type Rejection = Response;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Response> {
         let id = <Path<String> as OptionalFromRequestParts<App>>::from_request_parts(parts, app).await;
+        let channels = app.registry.now();
         let channel = match id {
-            Ok(Some(Path(id))) => app.channels.get(&id),
-            Ok(None) => app.channels.default_meta(),
+            Ok(Some(Path(id))) => channels.get(&id),
+            Ok(None) => channels.default_meta(),
             // An id that does not decode names no channel.
             Err(_) => None,
         };
-        channel.map(|channel| Self(Arc::clone(channel))).ok_or_else(|| app.refuse(Error::UnknownChannel))
+        match channel.map(Arc::clone) {
+            Some(channel) => Ok(Self { channel, channels }),
+            None => Err(app.refuse(Error::UnknownChannel)),
+        }
     }
 }
 
@@ -98,12 +95,14 @@ struct Handshake {
 /// Answers with the challenge as it came: quoted or wrapped it would not be accepted.
 async fn handshake(
     State(app): State<App>,
-    Addressed(channel): Addressed,
+    Addressed { channel, channels: _ }: Addressed,
     query: Result<Query<Handshake>, axum::extract::rejection::QueryRejection>,
 ) -> Response {
+    // Only Meta shakes hands.
+    let Provider::Meta(meta) = &channel.provider else { return app.refuse(Error::MethodNotAllowed) };
     let challenge = query.ok().and_then(|Query(query)| {
         let shown = query.verify_token?;
-        let right = bool::from(shown.as_bytes().ct_eq(channel.verify_token.expose_secret().as_bytes()));
+        let right = bool::from(shown.as_bytes().ct_eq(meta.verify_token.expose_secret().as_bytes()));
         (right && query.mode.as_deref() == Some("subscribe")).then_some(query.challenge?)
     });
     match challenge {
@@ -118,9 +117,10 @@ async fn handshake(
 
 async fn inbound(
     State(app): State<App>,
-    Addressed(channel): Addressed,
+    addressed: Addressed,
     path: MatchedPath,
     headers: HeaderMap,
+    seat: Option<Extension<Arc<Seat>>>,
     body: Body,
 ) -> Response {
     let delivery_id = Uuid::now_v7();
@@ -131,14 +131,15 @@ async fn inbound(
         http.request.method = "POST",
         http.route = path.as_str(),
         http.response.status_code = Empty,
-        channel.id = channel.id,
+        channel.id = addressed.channel.id,
         delivery.id = %delivery_id,
     );
-    let received = receive(&app, &channel, delivery_id, &headers, body).instrument(span.clone()).await;
-    let response = match received {
+    let received =
+        receive(&app, &addressed, delivery_id, &headers, seat.as_deref(), body).instrument(span.clone());
+    let response = match received.await {
         Ok(answer) => {
-            app.metrics.request(Outcome::Stored);
-            Json(answer).into_response()
+            app.metrics.request(answer.outcome());
+            answer.into_response()
         }
         Err(error) => {
             span.in_scope(|| log(&error, delivery_id));
@@ -151,20 +152,38 @@ async fn inbound(
 
 async fn receive(
     app: &App,
-    channel: &MetaChannel,
+    addressed: &Addressed,
     delivery_id: Uuid,
     headers: &HeaderMap,
+    seat: Option<&Arc<Seat>>,
     body: Body,
 ) -> Result<Answer, Error> {
+    let channel = &*addressed.channel;
+    if let Err(error) = channel.precheck(headers) {
+        // Whoever shows no proof gets no room.
+        app.bodies.discard(body).await;
+        return Err(error.into());
+    }
     let Held { bytes, room } = app.bodies.read(body).await?;
+    if let Some(seat) = seat {
+        seat.is(At::Work);
+    }
     let began = Instant::now();
-    let signature = headers.get(META_HEADER).and_then(|value| value.to_str().ok());
-    verify(&channel.app_secrets, signature, &bytes)?;
-    let split = split(channel, delivery_id, runtime::trace::current(), bytes);
-    app.metrics.notices.inc_by(split.notices);
-    app.metrics.foreign_receipts.inc_by(split.foreign_receipts);
-    let first_reason = split.delivery.rejections.first().map(|first| first.reason.clone());
-    let stored = append(app.appender.clone(), app.notifier.clone(), split.delivery, room).await;
+    let secret = channel.verify(headers, &bytes)?;
+    let call = Call {
+        channels: &addressed.channels,
+        addressed: channel,
+        secret,
+        delivery_id,
+        trace_context: runtime::trace::current(),
+    };
+    let split = split(&call, bytes);
+    seen(&app.metrics, channel, &split);
+    let messages = split.messages();
+    let first_reason = reason(&split);
+    let order = split.order;
+    let parts = [split.delivery].into_iter().chain(split.others).collect();
+    let stored = append(app.appender.clone(), app.notifier.clone(), parts, room).await;
     app.metrics.seconds.observe(began.elapsed().as_secs_f64());
     let stored = stored?;
     count(&app.metrics, &stored);
@@ -177,37 +196,28 @@ async fn receive(
             "a delivery has messages that cannot be handled; they are kept as rejections"
         );
     }
-    Ok(Answer {
-        status: "accepted",
-        activity_id: stored.created.first().copied(),
-        activity_ids: stored.created,
-        duplicates: stored.duplicates,
-        rejected: stored.rejected,
-        receipts_processed: stored.receipts,
-    })
+    Ok(Answer::new(channel, &order, messages, &stored))
 }
 
-/// Appends in a task of its own: a caller who hangs up must not cancel a statement half way, which would cost the pool
-/// its connection. The body's room stays taken until the appender is through with it.
-async fn append(
-    appender: Appender,
-    notifier: Notifier,
-    delivery: Delivery,
-    room: Option<OwnedSemaphorePermit>,
-) -> Result<Stored, Error> {
-    let task = async move {
-        let stored = appender.append(&delivery).await;
-        // After the commit, and whatever the answer: a part may be stored although the whole is not.
-        if !delivery.events.is_empty() {
-            notifier.notify(Queue::Inbound);
-        }
-        drop(room);
-        stored
-    };
-    match timeout(LAST_RESORT, tokio::spawn(task.in_current_span())).await {
-        Ok(Ok(stored)) => stored.map_err(|error| Error::NotStored(Some(error))),
-        // Too late, or the task panicked: in doubt, the provider must send it again.
-        Err(_) | Ok(Err(_)) => Err(Error::NotStored(None)),
+/// Why the first of the messages that cannot be handled cannot.
+fn reason(split: &Split) -> Option<String> {
+    let parts = [&split.delivery].into_iter().chain(&split.others);
+    parts.flat_map(|part| &part.rejections).next().map(|rejection| rejection.reason.clone())
+}
+
+/// Counts what is not stored, and says aloud what a person should look at.
+fn seen(metrics: &Metrics, channel: &Account, split: &Split) {
+    metrics.notices.inc_by(split.notices);
+    metrics.foreign_receipts.inc_by(split.foreign_receipts);
+    metrics.foreign_messages.inc_by(split.foreign_messages);
+    for alert in &split.alerts {
+        metrics.alert(alert.kind);
+        tracing::warn!(
+            channel.id = channel.id,
+            kind = ?alert.kind,
+            detail = alert.detail,
+            "the provider tells of trouble with the account or a form"
+        );
     }
 }
 
@@ -239,13 +249,4 @@ fn log(error: &Error, delivery_id: Uuid) {
         | Error::TooSlow
         | Error::BrokenBody => tracing::debug!(%error, "a call was refused: {error}"),
     }
-}
-
-/// The database's own words may quote the message, so only its code is logged.
-fn why(error: &bus::append::Error) -> (&'static str, Option<String>) {
-    let (reason, cause) = match error {
-        bus::append::Error::Unavailable(cause) => ("the database is not available", cause),
-        bus::append::Error::Refused(cause) => ("the database refuses the statement", cause),
-    };
-    (reason, cause.as_database_error().and_then(|cause| cause.code()).map(Into::into))
 }

@@ -1,25 +1,29 @@
 #![doc = include_str!("../README.md")]
 
+mod answer;
 mod args;
 mod body;
+mod channels;
 mod config;
 mod error;
 mod http;
 mod metrics;
+mod openapi;
 mod partitions;
+mod seats;
 mod serve;
 mod split;
+mod store;
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
 use runtime::Shell;
-use tokio::net::TcpListener;
 
 pub use args::Args;
-pub use config::{Channels, Config, MetaChannel};
+pub use channels::{ChannelSource, Channels};
+pub use config::Config;
 
 /// How long a delivery is tried before the provider is told to come again. With what it takes to read and answer,
 /// the provider hears from us within 2.5 s whatever the database does.
@@ -30,24 +34,28 @@ const PATIENCE: Duration = Duration::from_millis(2200);
 /// # Errors
 /// The address is taken, or the database URL is not one that Postgres accepts.
 pub async fn start(config: Config, shell: &Shell) -> anyhow::Result<SocketAddr> {
-    let Config { listen, database, channels } = config;
+    let Config { listen, most_connections, database, channels } = config;
     let pool = shell.database(&database)?;
     let metrics = shell.metrics(metrics::Metrics::register);
     let notifier = bus::wake::Notifier::default();
+    let registry = channels::Registry::new(&channels);
     let app = http::App {
-        channels: Arc::new(channels),
+        registry: registry.clone(),
         appender: bus::append::Appender::new(pool.clone(), PATIENCE),
         notifier: notifier.clone(),
         bodies: body::Bodies::new(),
         metrics: metrics.clone(),
     };
-    let listener = TcpListener::bind(listen)
-        .await
-        .with_context(|| format!("ABISU_LISTEN: cannot listen on {listen}"))?;
+    let listener =
+        serve::listen(listen).with_context(|| format!("ABISU_LISTEN: cannot listen on {listen}"))?;
     let address = listener.local_addr()?;
     shell.spawn("notifier", tell(notifier, pool.clone(), shell.stopping()));
+    shell.spawn("channels", channels::keep(registry, channels, metrics.clone(), shell.stopping()));
     shell.spawn("partitions", partitions::keep(pool, shell.initialising("partitions"), shell.stopping()));
-    shell.spawn("http", serve::serve(listener, http::router(app), shell.stopping(), metrics));
+    shell.spawn(
+        "http",
+        serve::serve(listener, most_connections, http::router(app), shell.stopping(), metrics),
+    );
     Ok(address)
 }
 

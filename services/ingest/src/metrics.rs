@@ -1,5 +1,6 @@
 //! What is counted at the door.
 
+use channel::inbound::AlertKind;
 use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -17,7 +18,11 @@ pub(crate) struct Metrics {
     messages: Family<MessageLabels, Counter>,
     pub(crate) receipts: Counter,
     pub(crate) foreign_receipts: Counter,
+    pub(crate) foreign_messages: Counter,
     pub(crate) notices: Counter,
+    alerts: Family<AlertLabels, Counter>,
+    pub(crate) secrets_changed: Counter,
+    pub(crate) evicted: Counter,
     pub(crate) connections: Gauge,
     pub(crate) seconds: Histogram,
 }
@@ -31,6 +36,7 @@ struct RequestLabels {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EncodeLabelValue)]
 pub(crate) enum Outcome {
     Stored,
+    Invalid,
     Handshake,
     NotFound,
     BadHandshake,
@@ -54,6 +60,37 @@ pub(crate) enum MessageOutcome {
     Rejected,
 }
 
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct AlertLabels {
+    kind: AlertLabel,
+}
+
+/// The label of an alert.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EncodeLabelValue)]
+enum AlertLabel {
+    AccountRestricted,
+    AccountViolation,
+    AccountDisabled,
+    AccountAlert,
+    FlowBlocked,
+    FlowThrottled,
+    FlowUnhealthy,
+}
+
+impl From<AlertKind> for AlertLabel {
+    fn from(kind: AlertKind) -> Self {
+        match kind {
+            AlertKind::AccountRestricted => Self::AccountRestricted,
+            AlertKind::AccountViolation => Self::AccountViolation,
+            AlertKind::AccountDisabled => Self::AccountDisabled,
+            AlertKind::AccountAlert => Self::AccountAlert,
+            AlertKind::FlowBlocked => Self::FlowBlocked,
+            AlertKind::FlowThrottled => Self::FlowThrottled,
+            AlertKind::FlowUnhealthy => Self::FlowUnhealthy,
+        }
+    }
+}
+
 impl Metrics {
     pub(crate) fn register(registry: &mut Registry) -> Self {
         let metrics = Self {
@@ -61,7 +98,11 @@ impl Metrics {
             messages: Family::default(),
             receipts: Counter::default(),
             foreign_receipts: Counter::default(),
+            foreign_messages: Counter::default(),
             notices: Counter::default(),
+            alerts: Family::default(),
+            secrets_changed: Counter::default(),
+            evicted: Counter::default(),
             connections: Gauge::default(),
             seconds: Histogram::new(SECONDS),
         };
@@ -72,6 +113,22 @@ impl Metrics {
             "foreign_receipts",
             "Receipts for numbers that are not ours",
             metrics.foreign_receipts.clone(),
+        );
+        registry.register(
+            "foreign_messages",
+            "Messages to numbers that are not ours",
+            metrics.foreign_messages.clone(),
+        );
+        registry.register("alerts", "Trouble that providers tell of, by its kind", metrics.alerts.clone());
+        registry.register(
+            "secrets_changed",
+            "Times that a secret was taken from a file that changed",
+            metrics.secrets_changed.clone(),
+        );
+        registry.register(
+            "evicted_connections",
+            "Connections closed to make room while there were too many",
+            metrics.evicted.clone(),
         );
         registry.register("notices", "News that is acknowledged and not stored", metrics.notices.clone());
         registry.register("connections", "Open connections", metrics.connections.clone());
@@ -85,6 +142,10 @@ impl Metrics {
 
     pub(crate) fn request(&self, outcome: Outcome) {
         self.requests.get_or_create(&RequestLabels { outcome }).inc();
+    }
+
+    pub(crate) fn alert(&self, kind: AlertKind) {
+        self.alerts.get_or_create(&AlertLabels { kind: kind.into() }).inc();
     }
 
     pub(crate) fn messages(&self, outcome: MessageOutcome, count: usize) {

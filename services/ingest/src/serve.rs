@@ -1,24 +1,28 @@
 //! Accepting connections, with the bounds that keep a crowd of slow ones from taking the service down: a head must
-//! arrive in time, an idle connection is closed, and there is a most of them. On stop nothing is accepted any more and
-//! every request that was begun is answered.
+//! arrive in time, an idle connection is closed, and there is a most of them; beyond it [`crate::seats`] says who goes.
+//! On stop nothing is accepted any more and every request that was begun is answered.
 
+use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tower::Service;
 
 use crate::metrics::Metrics;
+use crate::seats::{At, Seat, Seats};
 
-/// Each costs a few kilobytes; those beyond wait in the kernel's queue until others have gone.
-const MOST_CONNECTIONS: usize = 8192;
+/// Connections that the kernel holds for us until they are accepted.
+const WAITING: u32 = 4096;
 /// For the whole head, and for an idle connection to send the next one.
 const TIME_FOR_HEAD: Duration = Duration::from_secs(10);
 /// A provider's head is under 2 KiB.
@@ -26,55 +30,86 @@ const LARGEST_HEAD: usize = 32 * 1024;
 /// When the process is out of file descriptors, accepting again at once would only burn the processor.
 const PAUSE_AFTER_FAILED_ACCEPT: Duration = Duration::from_millis(50);
 
+/// Binds the address, with room for a crowd to wait in.
+pub(crate) fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    // As a plain bind does: a restart need not wait for the old connections' last packets.
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(WAITING)
+}
+
 pub(crate) async fn serve(
     listener: TcpListener,
+    most_connections: usize,
     router: Router,
     stopping: CancellationToken,
     metrics: Metrics,
 ) -> anyhow::Result<()> {
-    let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let room = Arc::new(Semaphore::new(most_connections));
+    let seats = Arc::new(Seats::new());
     let connections = TaskTracker::new();
-    let next = async || -> anyhow::Result<(std::io::Result<TcpStream>, OwnedSemaphorePermit)> {
-        let permit = Arc::clone(&room).acquire_owned().await?;
-        Ok((listener.accept().await.map(|(stream, _)| stream), permit))
-    };
     loop {
-        let (accepted, permit) = tokio::select! {
+        let accepted = tokio::select! {
             () = stopping.cancelled() => break,
-            next = next() => next?,
+            accepted = listener.accept() => accepted,
         };
-        match accepted {
-            Ok(stream) => {
-                let (router, stopping, metrics) = (router.clone(), stopping.clone(), metrics.clone());
-                connections.spawn(async move {
-                    metrics.connections.inc();
-                    connection(stream, router, stopping).await;
-                    metrics.connections.dec();
-                    drop(permit);
-                });
-            }
+        let stream = match accepted {
+            Ok((stream, _)) => stream,
             Err(error) => {
                 tracing::warn!(%error, "a connection could not be accepted: {error}");
                 tokio::time::sleep(PAUSE_AFTER_FAILED_ACCEPT).await;
+                continue;
             }
-        }
+        };
+        let permit = match Arc::clone(&room).try_acquire_owned() {
+            Ok(permit) => permit,
+            Err(_) => {
+                if seats.make_room() {
+                    metrics.evicted.inc();
+                }
+                tokio::select! {
+                    () = stopping.cancelled() => break,
+                    permit = Arc::clone(&room).acquire_owned() => permit?,
+                }
+            }
+        };
+        let (router, stopping, metrics) = (router.clone(), stopping.clone(), metrics.clone());
+        let guard = seats.take();
+        connections.spawn(async move {
+            metrics.connections.inc();
+            connection(stream, router, &guard.seat, stopping).await;
+            metrics.connections.dec();
+            drop((guard, permit));
+        });
     }
     connections.close();
     connections.wait().await;
     Ok(())
 }
 
-async fn connection(stream: TcpStream, router: Router, stopping: CancellationToken) {
+async fn connection(stream: TcpStream, router: Router, seat: &Arc<Seat>, stopping: CancellationToken) {
     // An answer is one small write; waiting to fill a packet would only delay it. If it cannot be set it stays slow.
     let _ = stream.set_nodelay(true);
+    let service = service_fn(|mut request: hyper::Request<Incoming>| {
+        let (mut router, seat) = (router.clone(), Arc::clone(seat));
+        async move {
+            seat.is(At::Body);
+            request.extensions_mut().insert(Arc::clone(&seat));
+            let response = router.call(request).await;
+            seat.is(At::Rest);
+            response
+        }
+    });
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(TIME_FOR_HEAD)
         .max_buf_size(LARGEST_HEAD)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+        .serve_connection(TokioIo::new(stream), service);
     let mut served = pin!(served);
     let ended = tokio::select! {
         ended = served.as_mut() => ended,
+        () = seat.asked_to_leave() => return,
         () = stopping.cancelled() => {
             served.as_mut().graceful_shutdown();
             served.await

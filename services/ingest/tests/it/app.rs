@@ -1,7 +1,10 @@
 //! A running service on a database of its own.
 
+use std::time::Duration;
+
+use channel::config::{ChannelsFile, Secrets};
 use hmac::{Hmac, KeyInit, Mac};
-use ingest::{Channels, Config, MetaChannel};
+use ingest::{ChannelSource, Config};
 use reqwest::{Response, StatusCode, Url};
 use runtime::Shell;
 use runtime::config::DatabaseConfig;
@@ -12,7 +15,10 @@ use testkit::Database;
 use crate::proxy::Proxy;
 
 pub(crate) const SECRET: &str = "app-secret";
+pub(crate) const OTHER_SECRET: &str = "other-secret";
 pub(crate) const VERIFY_TOKEN: &str = "verify me";
+/// Few enough for a test to fill.
+pub(crate) const MOST_CONNECTIONS: usize = 128;
 pub(crate) const NUMBER: &str = "100200300";
 
 pub(crate) struct App {
@@ -23,8 +29,40 @@ pub(crate) struct App {
     pub(crate) shell: Shell,
 }
 
+/// The channel that most tests post to.
+const WHATSAPP: &str = "
+channels:
+  - id: whatsapp
+    kind: whatsapp_meta
+    default: true
+    phone_number_id: 100200300
+    app_secrets: [{env: NEXT}, {env: SECRET}]
+    verify_token: {env: VERIFY}
+";
+
+/// Channels as a file lists them, with secrets in variables of the tests' own.
+pub(crate) fn channels(text: &str) -> ChannelSource {
+    let env = |name: &str| {
+        let value = match name {
+            "SECRET" => SECRET,
+            "NEXT" => "next-secret",
+            "OTHER" => OTHER_SECRET,
+            "VERIFY" => VERIFY_TOKEN,
+            _ => return None,
+        };
+        Some(value.to_owned())
+    };
+    let file = ChannelsFile::parse(text).unwrap();
+    let secrets = Secrets::read(&file, env).unwrap();
+    ChannelSource::File { file, secrets, reread: Duration::from_millis(20) }
+}
+
 impl App {
     pub(crate) async fn start() -> Self {
+        Self::of(channels(WHATSAPP)).await
+    }
+
+    pub(crate) async fn of(channels: ChannelSource) -> Self {
         let database = testkit::database().await;
         let mut url = Url::parse(&database.url_as("abisu_ingest")).unwrap();
         let server = format!("{}:{}", url.host_str().unwrap(), url.port().unwrap_or(5432));
@@ -33,17 +71,13 @@ impl App {
         url.set_port(Some(proxy.port)).unwrap();
         let config = Config {
             listen: "127.0.0.1:0".parse().unwrap(),
+            most_connections: MOST_CONNECTIONS,
             database: DatabaseConfig { url: String::from(url).into(), pool: 4 },
-            channels: Channels::of(MetaChannel {
-                id: "whatsapp".to_owned(),
-                phone_number_id: NUMBER.to_owned(),
-                app_secrets: vec!["next-secret".into(), SECRET.into()],
-                verify_token: VERIFY_TOKEN.into(),
-            }),
+            channels,
         };
         let shell = Shell::detached("ingest");
         let address = ingest::start(config, &shell).await.unwrap();
-        let http = reqwest::Client::builder().timeout(std::time::Duration::from_secs(30)).build().unwrap();
+        let http = reqwest::Client::builder().timeout(Duration::from_secs(30)).build().unwrap();
         Self { database, url: format!("http://{address}"), http, proxy, shell }
     }
 
@@ -61,6 +95,19 @@ impl App {
         let body = body.into();
         let signature = signature(&body);
         self.post_signed(body, Some(&signature)).await
+    }
+
+    /// Posts to a channel with the given headers.
+    pub(crate) async fn post_to(
+        &self,
+        channel: &str,
+        headers: &[(&str, String)],
+        body: impl Into<Vec<u8>>,
+    ) -> Response {
+        let url = format!("{}/api/v1/channels/{channel}/inbound", self.url);
+        let request =
+            headers.iter().fold(self.http.post(url), |request, (name, value)| request.header(*name, value));
+        request.body(body.into()).send().await.unwrap()
     }
 
     /// Posts a webhook, rightly signed, and returns the answer, which must be 200.
@@ -86,13 +133,26 @@ impl App {
             .unwrap()
     }
 
+    /// The service's own metrics, as they are scraped.
+    pub(crate) fn metrics(&self) -> String {
+        self.shell.metrics(|registry| {
+            let mut text = String::new();
+            prometheus_client::encoding::text::encode(&mut text, registry).unwrap();
+            text
+        })
+    }
+
     pub(crate) async fn deliveries(&self) -> i64 {
         self.database.count("select count(*) from inbound.delivery").await
     }
 }
 
 pub(crate) fn signature(body: &[u8]) -> String {
-    let mac = Hmac::<Sha256>::new_from_slice(SECRET.as_bytes()).unwrap().chain_update(body);
+    signature_with(SECRET, body)
+}
+
+pub(crate) fn signature_with(secret: &str, body: &[u8]) -> String {
+    let mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).unwrap().chain_update(body);
     format!("sha256={}", hex::encode(mac.finalize().into_bytes()))
 }
 

@@ -3,7 +3,13 @@
 
 mod app;
 mod batches;
+mod cases;
+mod channels;
+mod contract;
+mod corpus;
 mod door;
+mod generic;
 mod identity;
 mod proxy;
+mod schema;
 mod weather;

@@ -3,6 +3,8 @@
 //! * [`signature`]: whether the bytes of a webhook come from the provider, decided before anything is parsed.
 //! * [`meta::inbound`]: a webhook body taken apart into messages, receipts and what cannot be understood. One bad
 //!   message never costs its neighbours.
+//! * [`infobip::inbound`], [`webhook::inbound`]: the same for Infobip, and for whoever posts in our own form.
+//! * [`config`]: channels as a file lists them, and where their secrets are.
 //! * [`normalised`]: the message as it is stored in the inbound queue.
 //! * [`outgoing`]: what can be sent, and the [`Channel`] trait that sends it.
 //! * [`meta::graph`]: the Graph API: send, mark read, fetch media, publish flows. Every failure has a class that says
@@ -11,12 +13,20 @@
 //! No database and no HTTP server here; errors carry codes and places, never numbers, texts or tokens.
 #![deny(missing_docs)]
 
+pub mod config;
 pub mod digest;
+mod identity;
+pub mod inbound;
+pub mod infobip;
+mod keyed_hash;
 pub mod meta;
 pub mod normalised;
 pub mod outgoing;
+mod pieces;
 mod repair;
 pub mod signature;
+mod value;
+pub mod webhook;
 
 pub use normalised::{Attachment, Interactive, Kind, Message};
 pub use outgoing::{Channel, Outgoing, Recipient};

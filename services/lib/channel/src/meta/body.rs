@@ -4,8 +4,8 @@
 use serde_json::{Map, Value, json};
 
 use super::message::not_understood;
-use super::value::{array, degrees, flag, keep, mime, object, text, word};
 use crate::normalised::{Attachment, CONTACT_CONTENT_TYPE, Interactive, Kind, LOCATION_CONTENT_TYPE};
+use crate::value::{array, degrees, flag, keep, mime, object, text, word};
 
 /// The part of a message that depends on its kind.
 pub(super) struct Body {

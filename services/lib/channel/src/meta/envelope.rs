@@ -3,12 +3,10 @@
 //! Nothing inside a piece is looked at here, so what is wrong with one piece stays in it, and every piece can be kept
 //! exactly as it came.
 
-use std::collections::BTreeMap;
-
 use serde_json::value::RawValue;
 
-/// An object's keys with their values unread.
-pub(super) type Fields<'a> = BTreeMap<String, &'a RawValue>;
+use crate::inbound::MOST_PIECES;
+use crate::pieces::{Fields, elements, fields, present, string, whole};
 
 /// One change of one entry.
 pub(super) struct Change<'a> {
@@ -30,16 +28,20 @@ pub(super) struct Envelope<'a> {
 
 /// Why a text is no webhook, in words that quote nothing of it.
 pub(super) fn open(text: &str) -> Result<Envelope<'_>, String> {
-    let whole: &RawValue = serde_json::from_str(text)
-        .map_err(|error| format!("not JSON: line {}, column {}", error.line(), error.column()))?;
-    let root = fields(whole).ok_or("not a JSON object")?;
+    let root = fields(whole(text)?).ok_or("not a JSON object")?;
     let entries = root.get("entry").and_then(|raw| elements(raw)).ok_or("has no array `entry`")?;
     let mut envelope = Envelope::default();
     for raw in entries {
+        if envelope.changes.len() + envelope.unreadable.len() > MOST_PIECES {
+            return Err(format!("more than {MOST_PIECES} changes in one body"));
+        }
         match fields(raw) {
             Some(entry) => envelope.add(&entry, raw),
             None => envelope.unreadable.push(raw),
         }
+    }
+    if envelope.changes.len() > MOST_PIECES {
+        return Err(format!("more than {MOST_PIECES} changes in one body"));
     }
     Ok(envelope)
 }
@@ -51,7 +53,7 @@ impl<'a> Envelope<'a> {
             Some(Some(changes)) => changes,
             Some(None) => return self.unreadable.push(raw),
         };
-        for raw in changes {
+        for raw in changes.into_iter() {
             let change = fields(raw).and_then(|change| {
                 Some(Change {
                     entry_id: present(entry, "id"),
@@ -67,22 +69,8 @@ impl<'a> Envelope<'a> {
     }
 }
 
-/// The value of a key, unless it is null.
-pub(super) fn present<'a>(fields: &Fields<'a>, key: &str) -> Option<&'a RawValue> {
-    fields.get(key).copied().filter(|raw| raw.get() != "null")
-}
-
-pub(super) fn elements(raw: &RawValue) -> Option<Vec<&RawValue>> {
-    serde_json::from_str(raw.get()).ok()
-}
-
-fn fields(raw: &RawValue) -> Option<Fields<'_>> {
-    serde_json::from_str(raw.get()).ok()
-}
-
-fn string(raw: &RawValue) -> Option<String> {
-    serde_json::from_str(raw.get()).ok()
-}
+/// What is shared by many pieces is copied into each that is kept, so only as much of it as anybody sends in earnest.
+const LONGEST_SHARED: usize = 2048;
 
 /// A webhook that holds this one piece and nothing else, so that a piece kept for later can be replayed through the
 /// same parser. `contact` is the sender's contact, where the piece has one.
@@ -92,7 +80,9 @@ pub(super) fn alone(
     piece: &RawValue,
     contact: Option<&RawValue>,
 ) -> Vec<u8> {
-    let or_null = |raw: Option<&RawValue>| raw.map_or("null", RawValue::get).to_owned();
+    let short = |raw: &&RawValue| raw.get().len() <= LONGEST_SHARED;
+    let or_null = |raw: Option<&RawValue>| raw.filter(short).map_or("null", RawValue::get).to_owned();
+    let contact = contact.filter(short);
     let contacts = contact.map_or_else(String::new, |raw| format!(r#""contacts":[{}],"#, raw.get()));
     format!(
         concat!(

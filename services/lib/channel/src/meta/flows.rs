@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::error::{Failure, SendError};
 use super::graph::{GraphClient, segment};
-use super::value::{array, flag, object, whole, word};
+use crate::value::{array, flag, object, whole, word};
 
 /// More pages than any account has forms for (25 a page); ends a listing that would never end.
 const MOST_PAGES: usize = 100;

@@ -11,9 +11,9 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 
 use super::error::{Failure, SendError};
-use super::value::{array, flag, object, whole, word};
 use super::{MediaError, media, send};
 use crate::outgoing::{Accepted, Answer, Channel, Media, Outgoing, Recipient};
+use crate::value::{array, flag, object, whole, word};
 
 /// How long a connection may take to be made; below any total timeout.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);

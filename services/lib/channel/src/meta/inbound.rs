@@ -3,78 +3,26 @@
 //! Whatever is wrong with one message stays with it: it becomes [`Item::Rejected`] with its reason, its neighbours go
 //! on. Unknown keys are ignored, missing ones never fail, kinds that we do not know are kept raw.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
-use chrono::{DateTime, Utc};
+use chrono::DateTime;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::envelope::{self, Change, alone, elements, present};
+use super::alert;
+use super::envelope::{self, Change, alone};
 use super::message::{self, Contact};
-use super::value::{array, object, text, time, whole, word};
-use crate::normalised::Message;
+use crate::identity;
+use crate::inbound::{Alert, MOST_PIECES};
+use crate::pieces::{elements, present, read};
 use crate::repair::storable;
+use crate::value::{array, object, text, time, whole, word};
 
-/// Everything that one HTTP call brought, in the provider's order.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Delivery {
-    /// What was in it.
-    pub items: Vec<Item>,
-}
+pub use crate::inbound::{Delivery, Item, Unparsable};
 
-/// One thing that a webhook brought.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Item {
-    /// A message.
-    Message {
-        /// The number it was sent to, as the provider names it.
-        phone_number_id: String,
-        /// What it says.
-        message: Box<Message>,
-        /// A webhook of its own with this message as received.
-        raw: Vec<u8>,
-    },
-    /// A status of something we sent.
-    Receipt {
-        /// The number that sent it.
-        phone_number_id: String,
-        /// The provider's id of what was sent.
-        provider_id: String,
-        /// The provider's word: `sent`, `delivered`, `read`, `played`, `failed`.
-        status: String,
-        /// Whom it was for: a phone or a business-scoped id; empty where it is not said.
-        recipient: String,
-        /// The provider's time; the epoch where it is not said, so that a repeat is the same receipt.
-        occurred_at: DateTime<Utc>,
-        /// Why it failed.
-        error_code: Option<i64>,
-        /// What we sent along with it.
-        callback_data: Option<String>,
-    },
-    /// Something that can never be stored or understood.
-    Rejected {
-        /// The number it was for, where it is said.
-        phone_number_id: Option<String>,
-        /// The provider's id, where there is one.
-        message_id: Option<String>,
-        /// A stable word: `malformed`, `no_id`, `bad_id`, `no_sender`, `unknown_number`.
-        reason: &'static str,
-        /// What exactly is wrong, without quoting it.
-        detail: String,
-        /// A webhook of its own with this piece as received; the bare piece where it fits in none.
-        raw: Vec<u8>,
-    },
-    /// News about the account, a template, a flow or our own echo: acknowledged, nothing to store.
-    Notice {
-        /// The webhook field, `messages` for errors of the number that belong to no message.
-        field: String,
-    },
-}
-
-/// A body that is no webhook. Displayed without quoting it.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Unparsable(String);
+/// Few kinds of trouble there are, and each is told once a call.
+const MOST_ALERTS: usize = 16;
 
 /// Takes a webhook body apart.
 ///
@@ -82,26 +30,40 @@ pub struct Unparsable(String);
 /// It is not JSON, or JSON that is no webhook. Whatever is wrong deeper inside is an item.
 pub fn parse(body: &[u8]) -> Result<Delivery, Unparsable> {
     // The text as received comes first, so that what is kept is what came. Only a wrapping that cannot be read as it
-    // stands is mended.
-    if let Ok(text) = std::str::from_utf8(body)
-        && let Ok(envelope) = envelope::open(text)
+    // stands is mended, and only if there is anything to mend.
+    let first = std::str::from_utf8(body).ok().map(envelope::open);
+    if let Some(Ok(envelope)) = &first
         && envelope.unreadable.is_empty()
     {
-        return Ok(unpack(&envelope));
+        return unpack(envelope).map_err(Unparsable);
     }
-    envelope::open(&storable(body)).map(|envelope| unpack(&envelope)).map_err(Unparsable)
+    let taken = match (first, storable(body)) {
+        (Some(as_it_stands), Cow::Borrowed(_)) => as_it_stands.and_then(|envelope| unpack(&envelope)),
+        (_, mended) => envelope::open(&mended).and_then(|envelope| unpack(&envelope)),
+    };
+    taken.map_err(Unparsable)
 }
 
-fn unpack(envelope: &envelope::Envelope<'_>) -> Delivery {
+fn unpack(envelope: &envelope::Envelope<'_>) -> Result<Delivery, String> {
     let mut delivery = Delivery::default();
     for change in &envelope.changes {
+        if delivery.items.len() > MOST_PIECES {
+            break;
+        }
         if matches!(change.field.as_str(), "messages" | "") {
             delivery.items.extend(Number::new(change).items());
         } else {
+            let alert = alert::read(&change.field, &change.value);
+            // The same trouble is told once, and few kinds of it are enough.
+            let news =
+                |alert: &Alert| delivery.alerts.len() < MOST_ALERTS && !delivery.alerts.contains(alert);
+            if let Some(alert) = alert.filter(news) {
+                delivery.alerts.push(alert);
+            }
             delivery.items.push(Item::Notice { field: change.field.clone() });
         }
     }
-    for raw in &envelope.unreadable {
+    for raw in envelope.unreadable.iter().take(MOST_PIECES) {
         delivery.items.push(Item::Rejected {
             phone_number_id: None,
             message_id: None,
@@ -110,7 +72,7 @@ fn unpack(envelope: &envelope::Envelope<'_>) -> Delivery {
             raw: raw.get().as_bytes().to_vec(),
         });
     }
-    delivery
+    Delivery::of(delivery.items, delivery.alerts)
 }
 
 /// One change of the field `messages`, with what its pieces share.
@@ -157,7 +119,9 @@ impl<'a> Number<'a> {
             let Some(raw) = present(&self.change.value, list) else { continue };
             nothing = false;
             match elements(raw) {
-                Some(pieces) => items.extend(pieces.into_iter().map(|piece| item(self, piece))),
+                Some(pieces) => {
+                    items.extend(pieces.into_iter().map(|piece| item(self, piece)));
+                }
                 None => items.push(self.rejected(list, raw, None, None, "malformed", "is not in an array")),
             }
         }
@@ -169,7 +133,14 @@ impl<'a> Number<'a> {
 
     fn message(&self, raw: &RawValue) -> Item {
         let Some(value) = read(raw) else {
-            return self.rejected("messages", raw, None, None, "malformed", "the message is not an object");
+            return self.rejected(
+                "messages",
+                raw,
+                None,
+                None,
+                "malformed",
+                "the message cannot be read as an object",
+            );
         };
         let contact = self.contact(&value);
         match (
@@ -216,7 +187,14 @@ impl<'a> Number<'a> {
 
     fn receipt(&self, raw: &RawValue) -> Item {
         let Some(value) = read(raw) else {
-            return self.rejected("statuses", raw, None, None, "malformed", "the status is not an object");
+            return self.rejected(
+                "statuses",
+                raw,
+                None,
+                None,
+                "malformed",
+                "the status cannot be read as an object",
+            );
         };
         // A payment's course is no receipt of a message.
         if word(&value, "type").is_some_and(|kind| kind == "payment") {
@@ -268,16 +246,11 @@ impl<'a> Number<'a> {
     }
 }
 
-/// A piece, mended and parsed; `None` if it is not an object or still not readable (deeper than the parser goes).
-fn read(raw: &RawValue) -> Option<Value> {
-    serde_json::from_str(&storable(raw.get().as_bytes())).ok()
-}
-
 impl Contact {
     fn read(value: &Value) -> Self {
         Self {
-            phone: word(value, "wa_id").and_then(|id| message::phone(&id)),
-            user_id: word(value, "user_id").and_then(|id| message::user_id(&id)),
+            phone: word(value, "wa_id").and_then(|id| identity::phone(&id)),
+            user_id: word(value, "user_id").and_then(|id| identity::user_id(&id)),
             name: object(value, "profile").and_then(|profile| word(profile, "name")),
         }
     }

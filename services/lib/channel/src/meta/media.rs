@@ -12,9 +12,9 @@ use serde_json::Value;
 
 use super::graph::{GraphClient, segment};
 use super::media_error::MediaError;
-use super::value::{mime, word};
 use crate::digest;
 use crate::outgoing::Media;
+use crate::value::{mime, word};
 
 /// The largest file that is taken: what a form's photo may have (25,600 KiB).
 pub const LARGEST_FILE: usize = 25 * 1024 * 1024;

@@ -3,13 +3,9 @@
 use serde_json::{Map, Value};
 
 use super::body;
-use super::value::{flag, keep, object, time, word};
+use crate::identity::{LONGEST_ID, phone, user_id};
 use crate::normalised::{Kind, Message};
-
-/// Longer than any id that a provider makes; an index of Postgres takes no key beyond 2,700 bytes.
-const LONGEST_ID: usize = 512;
-/// E.164 has 15 digits; some room for what providers do with prefixes.
-const LONGEST_PHONE: usize = 20;
+use crate::value::{flag, keep, object, time, word};
 
 /// Someone whom the webhook introduces.
 #[derive(Debug, Clone, Default)]
@@ -24,21 +20,6 @@ pub(super) struct Fault {
     pub(super) message_id: Option<String>,
     pub(super) reason: &'static str,
     pub(super) detail: &'static str,
-}
-
-/// Digits without `+`, if that is what it is.
-pub(super) fn phone(text: &str) -> Option<String> {
-    let digits = text.strip_prefix('+').unwrap_or(text);
-    let plausible =
-        (1..=LONGEST_PHONE).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
-    plausible.then(|| digits.to_owned())
-}
-
-/// A business-scoped id. Its form is the provider's own affair, save that it is short and printable.
-pub(super) fn user_id(text: &str) -> Option<String> {
-    let plausible =
-        (1..=LONGEST_ID).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
-    plausible.then(|| text.to_owned())
 }
 
 /// Phone and business-scoped id of the sender, as far as the message itself says.

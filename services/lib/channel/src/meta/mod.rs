@@ -1,5 +1,6 @@
 //! WhatsApp Business Cloud API, as Meta runs it.
 
+mod alert;
 mod body;
 mod envelope;
 mod error;
@@ -10,7 +11,6 @@ mod media;
 mod media_error;
 mod message;
 mod send;
-mod value;
 
 pub use error::{Class, Failure, Scope, SendError};
 pub use flows::{Flow, FlowError, FlowProblem};

@@ -4,10 +4,10 @@ use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
 
 /// The last second of the year 9999; what lies beyond is no time of a message and no timestamp of Postgres.
-const LATEST_SECOND: i64 = 253_402_300_799;
+pub(crate) const LATEST_SECOND: i64 = 253_402_300_799;
 
 /// A non-empty string, or a number as its digits: ids come as either.
-pub(super) fn word(value: &Value, key: &str) -> Option<String> {
+pub(crate) fn word(value: &Value, key: &str) -> Option<String> {
     match value.get(key)? {
         Value::String(text) if !text.is_empty() => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),
@@ -16,26 +16,26 @@ pub(super) fn word(value: &Value, key: &str) -> Option<String> {
 }
 
 /// A string as it is, an empty one included.
-pub(super) fn text(value: &Value, key: &str) -> Option<String> {
+pub(crate) fn text(value: &Value, key: &str) -> Option<String> {
     value.get(key)?.as_str().map(str::to_owned)
 }
 
 /// An object.
-pub(super) fn object<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
+pub(crate) fn object<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
     value.get(key).filter(|inner| inner.is_object())
 }
 
 /// The elements of an array; none where there is no array.
-pub(super) fn array<'a>(value: &'a Value, key: &str) -> &'a [Value] {
+pub(crate) fn array<'a>(value: &'a Value, key: &str) -> &'a [Value] {
     value.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-pub(super) fn flag(value: &Value, key: &str) -> bool {
+pub(crate) fn flag(value: &Value, key: &str) -> bool {
     value.get(key).and_then(Value::as_bool).unwrap_or(false)
 }
 
 /// A finite number, or a string that spells one.
-pub(super) fn degrees(value: &Value, key: &str) -> Option<f64> {
+pub(crate) fn degrees(value: &Value, key: &str) -> Option<f64> {
     let number = match value.get(key)? {
         Value::Number(number) => number.as_f64(),
         Value::String(text) => text.trim().parse().ok(),
@@ -45,7 +45,7 @@ pub(super) fn degrees(value: &Value, key: &str) -> Option<f64> {
 }
 
 /// A whole number, or a string that spells one.
-pub(super) fn whole(value: &Value, key: &str) -> Option<i64> {
+pub(crate) fn whole(value: &Value, key: &str) -> Option<i64> {
     match value.get(key)? {
         Value::Number(number) => number.as_i64(),
         Value::String(text) => text.trim().parse().ok(),
@@ -54,20 +54,20 @@ pub(super) fn whole(value: &Value, key: &str) -> Option<i64> {
 }
 
 /// Unix seconds, as a string or a number.
-pub(super) fn time(value: &Value, key: &str) -> Option<DateTime<Utc>> {
+pub(crate) fn time(value: &Value, key: &str) -> Option<DateTime<Utc>> {
     let seconds = whole(value, key)?;
     (0..=LATEST_SECOND).contains(&seconds).then(|| DateTime::from_timestamp(seconds, 0)).flatten()
 }
 
 /// A MIME type without its parameters, in lower case.
-pub(super) fn mime(value: &Value, key: &str) -> Option<String> {
+pub(crate) fn mime(value: &Value, key: &str) -> Option<String> {
     let full = word(value, key)?;
     let bare = full.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     (!bare.is_empty()).then_some(bare)
 }
 
 /// Copies what is there and not null.
-pub(super) fn keep(metadata: &mut Map<String, Value>, name: &str, value: Option<&Value>) {
+pub(crate) fn keep(metadata: &mut Map<String, Value>, name: &str, value: Option<&Value>) {
     if let Some(value) = value.filter(|value| !value.is_null()) {
         metadata.insert(name.to_owned(), value.clone());
     }

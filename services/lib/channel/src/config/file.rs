@@ -1,0 +1,102 @@
+//! The file: parsed, checked, and complete. What is wrong is named by line and field, and no value is quoted: somebody
+//! may have put a secret where its name belongs.
+
+use std::fmt;
+
+use serde_saphyr::Error as Yaml;
+
+use super::account::Account;
+use super::check;
+use super::raw::RawFile;
+use super::secret::{SecretRef, Secrets};
+
+/// A checked list of channels.
+#[derive(Debug, Clone)]
+pub struct ChannelsFile {
+    accounts: Vec<Account<SecretRef>>,
+}
+
+/// Everything that is wrong with a file. Displayed in one line.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub struct FileError(pub Vec<Problem>);
+
+/// One thing that is wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// The line, counted from one.
+    pub line: u64,
+    /// The field.
+    pub field: String,
+    /// What is wrong, and what would be right.
+    pub problem: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}, {}: {}", self.line, self.field, self.problem)
+    }
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, problem) in self.0.iter().enumerate() {
+            let between = if at == 0 { "" } else { "; " };
+            write!(f, "{between}{problem}")?;
+        }
+        Ok(())
+    }
+}
+
+impl ChannelsFile {
+    /// Reads and checks the text of a file.
+    ///
+    /// # Errors
+    /// It is no YAML of this form, or what it says cannot work.
+    pub fn parse(text: &str) -> Result<Self, FileError> {
+        let raw: RawFile =
+            serde_saphyr::from_str(text).map_err(|error| FileError(vec![explain(&error, text)]))?;
+        check::accounts(raw).map(|accounts| Self { accounts }).map_err(FileError)
+    }
+
+    /// The accounts, without their secrets.
+    pub fn accounts(&self) -> &[Account<SecretRef>] {
+        &self.accounts
+    }
+
+    /// Every place that a secret is to be found in.
+    pub fn secrets(&self) -> impl Iterator<Item = &SecretRef> {
+        self.accounts.iter().flat_map(Account::secrets)
+    }
+
+    /// The accounts with the secrets that are known for them.
+    pub fn resolve(&self, secrets: &Secrets) -> Vec<Account> {
+        self.accounts.iter().map(|account| account.map(&|secret| secrets.get(&secret.source))).collect()
+    }
+}
+
+/// What the parser says, without the values that it would quote.
+fn explain(error: &Yaml, text: &str) -> Problem {
+    let line = error.location().map_or(1, |location| location.line().max(1));
+    let (field, problem) = match error.without_snippet() {
+        Yaml::SerdeUnknownField { field, expected, .. } => {
+            (Some(field.clone()), format!("there is no such field; there are {}", expected.join(", ")))
+        }
+        Yaml::SerdeMissingField { field, .. } => (Some((*field).to_owned()), "is missing".to_owned()),
+        Yaml::DuplicateMappingKey { key, .. } => (key.clone(), "stands here twice".to_owned()),
+        _ => (None, "cannot be read; a list, a mapping or a value of another type belongs here".to_owned()),
+    };
+    let field = field.or_else(|| field_at(text, line)).unwrap_or_else(|| "channels".to_owned());
+    let of_secret = ["secret", "token", "password", "api_key"].iter().any(|word| field.contains(word));
+    let hint = if of_secret { "; a secret is {env: NAME} or {file: PATH}" } else { "" };
+    Problem { line, field, problem: format!("{problem}{hint}") }
+}
+
+/// The field that a line belongs to: the last one that begins on it or above it.
+fn field_at(text: &str, line: u64) -> Option<String> {
+    let lines: Vec<&str> = text.lines().take(usize::try_from(line).ok()?).collect();
+    lines.iter().rev().find_map(|line| {
+        let (key, _) = line.trim_start_matches([' ', '-']).split_once(':')?;
+        let plain = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        plain.then(|| key.to_owned())
+    })
+}

@@ -1,0 +1,161 @@
+//! The file of channels: what is right, what is wrong, and by which line and field it says so.
+
+use channel::config::{ChannelsFile, Provider, Secrets, Source, Verification};
+use channel::signature::{Algorithm, Encoding};
+use secrecy::ExposeSecret;
+
+const WHOLE: &str = "\
+channels:
+  - id: whatsapp
+    kind: whatsapp_meta
+    default: true
+    phone_number_id: 100000000000001
+    waba_id: \"200000000000002\"
+    graph_version: v25.0
+    graph_url: https://graph.example/
+    app_secrets: [{env: OLD}, {file: /secrets/new}]
+    verify_token: {env: VERIFY}
+    access_token: {env: ACCESS}
+  - id: infobip
+    kind: whatsapp_infobip
+    sender: \"+34945000001\"
+    base_url: https://x.api.infobip.com
+    api_key: {env: KEY}
+    hmac: {header: X-Signature, algorithm: sha512, encoding: base64, prefix: v1=, secrets: [{env: OLD}]}
+  - id: infobip-2
+    kind: whatsapp_infobip
+    sender: 34945000002
+    basic: {user: us, passwords: [{env: OLD}]}
+  - id: city-app
+    kind: webhook
+    secrets: [{env: OLD}]
+";
+
+#[test]
+fn every_kind_is_read_with_what_belongs_to_it() {
+    let file = ChannelsFile::parse(WHOLE).unwrap();
+    let [meta, infobip, basic, webhook] = file.accounts() else { panic!("four channels") };
+    let Provider::Meta(meta) = &meta.provider else { panic!("Meta") };
+    assert!(meta.default);
+    // Digits without quotes are a text here all the same.
+    assert_eq!(meta.phone_number_id, "100000000000001");
+    assert_eq!((meta.graph_version.as_str(), meta.graph_url.as_str()), ("v25.0", "https://graph.example"));
+    assert_eq!(meta.app_secrets[1].source, Source::File("/secrets/new".into()));
+    let Provider::Infobip(infobip) = &infobip.provider else { panic!("Infobip") };
+    assert_eq!(infobip.sender, "34945000001");
+    let Verification::Hmac { header, algorithm, encoding, prefix, .. } = &infobip.verification else {
+        panic!("HMAC")
+    };
+    assert_eq!((header.as_str(), prefix.as_str()), ("x-signature", "v1="));
+    assert_eq!((*algorithm, *encoding), (Algorithm::Sha512, Encoding::Base64));
+    let Provider::Infobip(basic) = &basic.provider else { panic!("Infobip") };
+    assert!(matches!(&basic.verification, Verification::Basic { user, .. } if user == "us"));
+    assert_eq!((webhook.id.as_str(), webhook.kind()), ("city-app", "webhook"));
+}
+
+#[test]
+fn what_is_left_out_has_its_default() {
+    let file = ChannelsFile::parse(
+        "channels: [{id: a, kind: whatsapp_meta, default: true, phone_number_id: 1, app_secrets: [{env: S}], \
+         verify_token: {env: T}}, {id: b, kind: whatsapp_infobip, sender: 1, hmac: {header: h, secrets: [{env: S}]}}]",
+    )
+    .unwrap();
+    let [meta, infobip] = file.accounts() else { panic!("two channels") };
+    let Provider::Meta(meta) = &meta.provider else { panic!("Meta") };
+    assert_eq!(
+        (meta.graph_version.as_str(), meta.graph_url.as_str()),
+        ("v26.0", "https://graph.facebook.com")
+    );
+    let Provider::Infobip(infobip) = &infobip.provider else { panic!("Infobip") };
+    assert!(matches!(
+        infobip.verification,
+        Verification::Hmac { algorithm: Algorithm::Sha256, encoding: Encoding::Hex, .. }
+    ));
+}
+
+#[test]
+fn what_is_wrong_is_named_by_line_and_field() {
+    // (what to replace, by what, the line, the field)
+    let table = [
+        ("id: whatsapp\n", "id: Whats App\n", 2, "id"),
+        ("id: whatsapp\n", "id: infobip\n", 12, "id"),
+        ("  - id: whatsapp\n    kind", "  - kind", 2, "id"),
+        ("kind: webhook", "kind: telegram", 23, "kind"),
+        ("    kind: webhook\n", "", 22, "kind"),
+        ("default: true", "default: false", 2, "default"),
+        ("default: true", "default: maybe", 4, "default"),
+        ("phone_number_id: 100000000000001", "phone_number_id: +34945000000", 5, "phone_number_id"),
+        ("    phone_number_id: 100000000000001\n", "", 2, "phone_number_id"),
+        ("graph_version: v25.0", "graph_version: 25", 7, "graph_version"),
+        ("graph_url: https://graph.example/", "graph_url: graph.example", 8, "graph_url"),
+        ("[{env: OLD}, {file: /secrets/new}]", "[]", 9, "app_secrets"),
+        ("[{env: OLD}, {file: /secrets/new}]", "[{env: A}, {env: B}, {env: C}]", 9, "app_secrets"),
+        ("[{env: OLD}, {file: /secrets/new}]", "[{env: A, file: /b}]", 9, "app_secrets"),
+        ("[{env: OLD}, {file: /secrets/new}]", "[s3cret]", 9, "app_secrets"),
+        ("[{env: OLD}, {file: /secrets/new}]", "s3cret", 9, "app_secrets"),
+        ("verify_token: {env: VERIFY}", "verify_token: s3cret", 10, "verify_token"),
+        ("verify_token: {env: VERIFY}", "verify_tokn: {env: VERIFY}", 10, "verify_tokn"),
+        ("access_token: {env: ACCESS}", "access_token: {env: \"\"}", 11, "access_token"),
+        ("access_token: {env: ACCESS}", "verify_token: {env: ACCESS}", 11, "verify_token"),
+        ("sender: \"+34945000001\"", "sender: us", 14, "sender"),
+        ("sender: \"+34945000001\"", "sender: 34945000002", 18, "sender"),
+        ("algorithm: sha512", "algorithm: crc32", 17, "algorithm"),
+        ("encoding: base64", "encoding: rot13", 17, "encoding"),
+        ("header: X-Signature", "header: \"a b\"", 17, "header"),
+        ("    basic: {user: us, passwords: [{env: OLD}]}\n", "", 18, "hmac"),
+        ("secrets: [{env: OLD}]\n", "secrets: [{env: OLD}]\n    sender: 1\n", 25, "sender"),
+    ];
+    for (what, by, line, field) in table {
+        assert!(WHOLE.contains(what), "{what}");
+        let at = WHOLE.rfind(what).unwrap();
+        let text = format!("{}{by}{}", &WHOLE[..at], &WHOLE[at + what.len()..]);
+        let error = ChannelsFile::parse(&text).expect_err(by);
+        let named = error.0.iter().any(|problem| problem.line == line && problem.field == field);
+        assert!(named, "{by}: line {line}, {field}, but: {error}");
+        assert!(!error.to_string().contains("s3cret"), "no value is quoted: {error}");
+    }
+    for text in ["", "channels: []", "channels: 7", "channel: []", "channels: [", "\u{0}"] {
+        let error = ChannelsFile::parse(text).expect_err(text);
+        assert!(error.to_string().starts_with("line 1, "), "{text}: {error}");
+    }
+    let two = WHOLE.replace("id: city-app\n    kind: webhook\n    secrets: [{env: OLD}]", "\
+id: second\n    kind: whatsapp_meta\n    default: true\n    phone_number_id: 2\n    app_secrets: [{env: A}]\n    verify_token: {env: B}");
+    assert!(ChannelsFile::parse(&two).unwrap_err().to_string().contains("line 22, default: only one"));
+}
+
+#[test]
+fn secrets_are_read_once_a_place_and_the_missing_ones_are_all_named() {
+    let file = ChannelsFile::parse(&WHOLE.replace("{file: /secrets/new}", "{env: NEW}")).unwrap();
+    let secrets = Secrets::read(&file, |name| Some(format!("of {name}"))).unwrap();
+    let accounts = file.resolve(&secrets);
+    let Provider::Meta(meta) = &accounts[0].provider else { panic!("Meta") };
+    let shown: Vec<_> = meta.app_secrets.iter().map(|secret| secret.expose_secret().to_owned()).collect();
+    assert_eq!(shown, ["of OLD", "of NEW"]);
+    assert!(!format!("{accounts:?}").contains("of OLD"));
+    let none = Secrets::read(&file, |_| None).unwrap_err().to_string();
+    for name in ["OLD", "NEW", "VERIFY", "ACCESS", "KEY"] {
+        assert!(none.contains(&format!("the variable {name} is not set")), "{none}");
+    }
+    assert!(none.contains("line 9, app_secrets:"), "{none}");
+}
+
+#[test]
+fn a_file_that_changes_is_seen_and_one_that_is_gone_changes_nothing() {
+    let path = std::env::temp_dir().join(format!("abisu-reread-{}", std::process::id()));
+    std::fs::write(&path, "one\r\n").unwrap();
+    let text = format!("channels: [{{id: a, kind: webhook, secrets: [{{file: {}}}]}}]", path.display());
+    let file = ChannelsFile::parse(&text).unwrap();
+    let mut secrets = Secrets::read(&file, |_| None).unwrap();
+    let now = |secrets: &Secrets| match &file.resolve(secrets)[0].provider {
+        Provider::Webhook(webhook) => webhook.secrets[0].expose_secret().to_owned(),
+        Provider::Meta(_) | Provider::Infobip(_) => panic!("a webhook"),
+    };
+    assert_eq!(now(&secrets), "one");
+    assert!(!secrets.reread().changed);
+    std::fs::write(&path, "two").unwrap();
+    assert!(secrets.reread().changed);
+    assert_eq!(now(&secrets), "two");
+    std::fs::remove_file(&path).unwrap();
+    let gone = secrets.reread();
+    assert_eq!((gone.changed, gone.failed.len(), now(&secrets).as_str()), (false, 1, "two"));
+}

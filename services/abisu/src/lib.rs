@@ -7,10 +7,14 @@
 
 pub mod area;
 mod args;
+mod channels;
 mod connect;
+mod erase;
 mod error;
 mod flows;
+mod geocoder;
 mod migrate;
+mod outbox;
 mod queue;
 mod report;
 
@@ -19,7 +23,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use args::{AreaCommand, Args, Command, FlowsCommand, QueueCommand, ReportCommand};
+use args::{Args, Command, ReportCommand};
 pub use error::Failure;
 
 /// Parses the command line, runs the command and prints what it says.
@@ -58,13 +62,15 @@ fn start(command: Command) -> Result<String, Failure> {
 async fn run(command: Command) -> Result<String, Failure> {
     match command {
         Command::Migrate { database } => migrate::run(database).await,
-        Command::Area(AreaCommand::Load { file, area_id, database }) => {
-            area::run(&file, area_id, database).await
-        }
+        Command::Area(command) => area::run(command).await,
+        Command::Geocoder(command) => geocoder::run(command).await,
         Command::Report(ReportCommand::Show { reference, json, database }) => {
             report::show(&reference, json, database).await
         }
-        Command::Queue(QueueCommand::Status { json, database }) => queue::status(json, database).await,
-        Command::Flows(FlowsCommand::Publish(args)) => flows::publish(*args).await,
+        Command::Queue(command) => queue::run(command).await,
+        Command::Channels(command) => channels::run(command),
+        Command::Erase(args) => erase::run(args).await,
+        Command::Outbox(command) => outbox::run(command).await,
+        Command::Flows(command) => flows::run(command).await,
     }
 }

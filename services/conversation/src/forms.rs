@@ -47,7 +47,8 @@ impl Forms {
                 return Ok(Form { token: None, answer: FormAnswer::Malformed });
             }
         };
-        let token = completion.flow_token.as_deref().and_then(|token| Uuid::parse_str(token).ok());
+        // A token that is there decides, also one that is not of ours: it then belongs to no prompt.
+        let token = completion.flow_token.as_deref().map(|token| Uuid::parse_str(token).unwrap_or(Uuid::nil()));
         let answer = match completion.version.as_deref() {
             Some(version) if version != self.builtin.version() => {
                 let compiled = store::compiled_taxonomy(pool, channel, version).await?;

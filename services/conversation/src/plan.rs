@@ -43,6 +43,9 @@ pub(crate) struct Plan {
     pub(crate) channel: String,
     pub(crate) time_zone: String,
     pub(crate) settlement: Settlement,
+    /// When the 24-hour window closes, counted from the newest message that is known of: an old one that is answered
+    /// late may be answered within the window that a newer one has opened.
+    window: DateTime<Utc>,
     /// `None`: unchanged.
     pub(crate) session: Option<Session>,
     pub(crate) steps: Vec<Step>,
@@ -65,12 +68,18 @@ pub(crate) fn untouched(claimed: &Claimed, outcome: Outcome, error: Option<Strin
     }
 }
 
+fn window(events: &[Event]) -> DateTime<Utc> {
+    let ends = events.iter().map(|event| store::window_end(event.sent_at, event.received_at));
+    ends.max().unwrap_or_else(Utc::now)
+}
+
 /// Decides the events of a loan. Never fails: whatever happens is an outcome of the queue.
 pub(crate) async fn plan(context: &Context, claimed: &Claimed, stopping: &CancellationToken) -> Plan {
     let mut plan = Plan {
         channel: context.config.channel.clone(),
         time_zone: context.config.time_zone.clone(),
         settlement: untouched(claimed, Outcome::Done, None),
+        window: window(&claimed.events),
         session: None,
         steps: Vec::new(),
         one_moment: None,
@@ -154,7 +163,7 @@ impl Plan {
                 if matches!(failure, Failure::Lookup(LookupError::Unavailable(_)))
                     && Utc::now() - event.received_at >= context.config.one_moment_delta()
                 {
-                    self.one_moment = Some((self.ear(event), session.clone(), event.activity_id));
+                    self.one_moment = Some((self.ear(), session.clone(), event.activity_id));
                 }
             }
             None => self.give_up(context, session, event, attempts, failure.code()),
@@ -176,11 +185,11 @@ impl Plan {
         self.settlement.error = Some(code.to_owned());
     }
 
-    fn ear(&self, event: &Event) -> Ear {
+    fn ear(&self) -> Ear {
         Ear {
             channel: self.channel.clone(),
             chat_id: self.settlement.chat_id,
-            expires_at: store::window_end(event.sent_at, event.received_at),
+            expires_at: self.window,
             trace_context: trace::current(),
         }
     }
@@ -204,7 +213,7 @@ impl Plan {
         self.settlement.last_received_at = Some(event.received_at);
         self.steps.push(Step {
             transition,
-            expires_at: store::window_end(event.sent_at, event.received_at),
+            expires_at: self.window,
             media_until: event.received_at + MEDIA_LIFE,
             trace_context: trace::current(),
             trace_id: trace::current_id(),

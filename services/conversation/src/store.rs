@@ -198,6 +198,8 @@ pub struct Completed<'a> {
     pub prompt: Uuid,
     /// `traceparent` of the event.
     pub trace_context: Option<&'a str>,
+    /// A photo is to come.
+    pub has_photo: bool,
     /// Time zone that the year of the reference is taken in.
     pub time_zone: &'a str,
 }
@@ -229,7 +231,8 @@ pub async fn receive(
         completed.note,
         completed.version,
         completed.prompt,
-        completed.trace_context
+        completed.trace_context,
+        completed.has_photo
     )
     .fetch_optional(tx)
     .await

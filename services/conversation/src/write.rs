@@ -155,6 +155,7 @@ async fn apply(
                 version: version.as_deref(),
                 prompt: *prompt_token,
                 trace_context: step.trace_context.as_deref(),
+                has_photo: photo.is_some(),
                 time_zone: &plan.time_zone,
             };
             let Some(received) = store::receive(tx, &completed).await? else {

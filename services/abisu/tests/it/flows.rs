@@ -1,56 +1,229 @@
 //! `abisu flows publish`, against a Graph API with its own reading of what a form may be.
 
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use serde_json::Value;
 use simulator::{Config, Simulator};
 use testkit::Database;
+use tokio::io::{AsyncBufReadExt, BufReader};
 
-use crate::{Said, abisu};
+use crate::{Said, abisu, command};
 
 const TOKEN: &str = "token-of-the-test";
 const ACCOUNT: &str = "200000000000002";
+const RELEASES: &str =
+    "select count(*) from flow.release where state = 'published' and published_at is not null";
 
-async fn publish(database: &Database, graph: &Simulator, token: &str) -> Said {
-    let url = format!("{}/meta", graph.url());
-    let variables = [
-        ("ABISU_META_GRAPH_URL", url.as_str()),
-        ("ABISU_META_ACCESS_TOKEN", token),
-        ("ABISU_META_WABA_ID", ACCOUNT),
-        ("ABISU_META_PHONE_NUMBER_ID", "100000000000001"),
-    ];
-    abisu(Some(&database.url), &variables, &["flows", "publish"]).await
+struct World {
+    database: Database,
+    graph: Simulator,
 }
 
-async fn start() -> (Database, Simulator) {
-    let config = Config { access_token: TOKEN.to_owned(), waba_id: ACCOUNT.to_owned(), ..Config::default() };
-    (testkit::database().await, Simulator::start(config).await.unwrap())
+impl World {
+    async fn start() -> Self {
+        let config =
+            Config { access_token: TOKEN.to_owned(), waba_id: ACCOUNT.to_owned(), ..Config::default() };
+        Self { database: testkit::database().await, graph: Simulator::start(config).await.unwrap() }
+    }
+
+    fn url(&self) -> String {
+        format!("{}/meta", self.graph.url())
+    }
+
+    fn variables<'a>(url: &'a str, token: &'a str) -> [(&'static str, &'a str); 4] {
+        [
+            ("ABISU_META_GRAPH_URL", url),
+            ("ABISU_META_ACCESS_TOKEN", token),
+            ("ABISU_META_WABA_ID", ACCOUNT),
+            ("ABISU_META_PHONE_NUMBER_ID", "100000000000001"),
+        ]
+    }
+
+    async fn publish(&self, more: &[&str]) -> Said {
+        let args: Vec<&str> = ["flows", "publish"].into_iter().chain(more.iter().copied()).collect();
+        abisu(Some(&self.database.url), &Self::variables(&self.url(), TOKEN), &args).await
+    }
+
+    /// Runs it and kills it as soon as it says that it begins a step.
+    async fn publish_and_kill_at(&self, step: &str) {
+        let url = self.url();
+        let variables = Self::variables(&url, TOKEN);
+        let mut command = command(Some(&self.database.url), &variables, &["flows", "publish"]);
+        let mut child = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        while let Some(line) = lines.next_line().await.unwrap() {
+            if line.contains(step) {
+                break;
+            }
+        }
+        child.kill().await.unwrap();
+    }
+
+    /// Names, ids and states of the forms on the account.
+    async fn forms(&self) -> Vec<(String, String, String)> {
+        let url = format!("{}/v26.0/{ACCOUNT}/flows", self.url());
+        let answer = client().get(url).bearer_auth(TOKEN).send().await.unwrap();
+        let listing: Value = answer.json().await.unwrap();
+        let word = |flow: &Value, key: &str| flow[key].as_str().unwrap().to_owned();
+        let flows = listing["data"].as_array().unwrap().iter();
+        flows.map(|flow| (word(flow, "name"), word(flow, "id"), word(flow, "status"))).collect()
+    }
+
+    async fn deprecate(&self, id: &str) {
+        let url = format!("{}/v26.0/{id}/deprecate", self.url());
+        let answer = client().post(url).bearer_auth(TOKEN).send().await.unwrap();
+        assert!(answer.status().is_success());
+    }
+}
+
+fn client() -> reqwest::Client {
+    reqwest::Client::builder().timeout(std::time::Duration::from_secs(10)).build().unwrap()
+}
+
+/// The built-in catalogs with one text changed.
+fn changed_catalogs(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("abisu-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let catalogs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../catalogs");
+    for file in ["es.yaml", "eu.yaml", "partner.yaml"] {
+        let text = std::fs::read_to_string(catalogs.join(file)).unwrap();
+        std::fs::write(folder.join(file), text.replace("submit: Enviar aviso", "submit: Mandar aviso"))
+            .unwrap();
+    }
+    folder
 }
 
 #[tokio::test]
-async fn both_languages_are_published_once_however_often_it_runs_and_wherever_it_was_cut() {
-    let (database, graph) = start().await;
-    let first = publish(&database, &graph, TOKEN).await;
+async fn both_languages_are_published_once_however_often_it_runs() {
+    let world = World::start().await;
+    let first = world.publish(&[]).await;
     assert_eq!(first.code, 0, "{}", first.error);
     assert_eq!(first.out.matches(" is live as ").count(), 2, "{}", first.out);
-    let releases = "select count(*) from flow.release where state = 'published' and published_at is not null";
-    assert_eq!(database.count(releases).await, 2);
+    assert_eq!(world.database.count(RELEASES).await, 2);
+    let forms = world.forms().await;
 
-    let again = publish(&database, &graph, TOKEN).await;
+    let again = world.publish(&[]).await;
     assert_eq!(again.out.matches(" is live already as ").count(), 2, "{}", again.out);
+    assert_eq!(again.error, "", "nothing is done");
 
     // As if it had been cut between the publishing of one language and its record.
-    sqlx::query("delete from flow.release where language = 'eu'").execute(&database.pool).await.unwrap();
-    let repaired = publish(&database, &graph, TOKEN).await;
+    sqlx::query("delete from flow.release where language = 'eu'")
+        .execute(&world.database.pool)
+        .await
+        .unwrap();
+    let repaired = world.publish(&[]).await;
     assert_eq!(repaired.code, 0, "{}", repaired.error);
-    assert_eq!(database.count(releases).await, 2);
-    let id = |text: &str| {
-        text.lines().find(|line| line.starts_with("eu:")).unwrap().rsplit(' ').next().unwrap().to_owned()
-    };
-    assert_eq!(id(&first.out), id(&repaired.out), "no second form is made");
+    assert_eq!(world.database.count(RELEASES).await, 2);
+    assert_eq!(world.forms().await, forms, "no second form is made");
+}
+
+#[tokio::test]
+async fn killed_at_any_step_and_run_again_it_ends_right_and_makes_no_second_form() {
+    for step in
+        ["es: making", "es: uploading", "es: reading", "es: publishing", "eu: making", "eu: publishing"]
+    {
+        let world = World::start().await;
+        world.publish_and_kill_at(step).await;
+        let again = world.publish(&[]).await;
+        assert_eq!(again.code, 0, "{step}: {}", again.error);
+        let forms = world.forms().await;
+        assert_eq!(forms.len(), 2, "{step}: {forms:?}");
+        assert!(forms.iter().all(|(_, _, status)| status == "PUBLISHED"), "{step}: {forms:?}");
+        assert_eq!(world.database.count(RELEASES).await, 2, "{step}");
+    }
+}
+
+#[tokio::test]
+async fn a_changed_text_updates_the_form_in_place_and_keeps_the_old_taxonomy() {
+    let world = World::start().await;
+    world.publish(&[]).await;
+    let forms = world.forms().await;
+    let folder = changed_catalogs("in-place");
+    let folder = folder.to_str().unwrap();
+
+    let plan = world.publish(&["--dry-run", "--catalogs-dir", folder]).await;
+    assert_eq!(plan.out.matches(" would be updated").count(), 2, "{}", plan.out);
+    assert_eq!(world.forms().await, forms);
+    assert_eq!(world.database.count(RELEASES).await, 2);
+
+    let changed = world.publish(&["--catalogs-dir", folder]).await;
+    assert_eq!(changed.code, 0, "{}", changed.error);
+    assert_eq!(world.forms().await, forms, "the same two forms");
+    // The version is of the whole city, so both languages have a new release; the old ones still explain old answers.
+    assert_eq!(world.database.count(RELEASES).await, 4);
+    assert_eq!(world.database.count("select count(distinct version) from flow.release").await, 2);
+
+    let back = world.publish(&[]).await;
+    assert_eq!(back.out.matches(" is live as ").count(), 2, "{}", back.out);
+    assert_eq!(world.database.count(RELEASES).await, 4);
+    let newest = "select count(*) from (select distinct on (language) language, version from flow.release
+                  order by language, published_at desc) newest
+                  join (select distinct on (language) language, version from flow.release
+                  order by language, created_at) oldest using (language, version)";
+    assert_eq!(world.database.count(newest).await, 2, "what was first is newest again");
+}
+
+#[tokio::test]
+async fn a_form_that_is_no_longer_sent_is_deprecated_on_request() {
+    let world = World::start().await;
+    world.publish(&["--lang", "es"]).await;
+    // A form of an older release, which another form has followed.
+    world.publish(&["--lang", "es", "--channel", "before"]).await;
+    sqlx::query(
+        "update flow.release set channel = 'whatsapp', content_hash = 'old', published_at = published_at - interval '1 day'
+         where channel = 'before'",
+    )
+    .execute(&world.database.pool)
+    .await
+    .unwrap();
+    assert_eq!(world.database.count(RELEASES).await, 2);
+    for _ in 0..2 {
+        let said = world.publish(&["--lang", "es", "--deprecate-old"]).await;
+        assert_eq!(said.code, 0, "{}", said.error);
+        assert!(said.out.contains(" is live already as "), "{}", said.out);
+        let deprecated =
+            "select count(*) from flow.release where state = 'deprecated' and content_hash = 'old'";
+        assert_eq!(world.database.count(deprecated).await, 1);
+        assert_eq!(world.database.count(RELEASES).await, 1);
+    }
+    let forms = world.forms().await;
+    assert_eq!(forms.iter().filter(|(_, _, status)| status == "PUBLISHED").count(), 1, "{forms:?}");
+}
+
+#[tokio::test]
+async fn a_form_that_refuses_edits_gets_a_copy() {
+    let world = World::start().await;
+    world.publish(&["--lang", "es"]).await;
+    let [(_, first, _)] = &world.forms().await[..] else { panic!("one form") };
+    world.deprecate(first).await;
+    let copied = world.publish(&["--lang", "es"]).await;
+    assert_eq!(copied.code, 0, "{}", copied.error);
+    let forms = world.forms().await;
+    assert_eq!(forms.len(), 2, "{forms:?}");
+    assert!(forms[1].0.starts_with("abisu-whatsapp-es-") && forms[1].2 == "PUBLISHED", "{forms:?}");
+    assert_eq!(world.database.count(RELEASES).await, 1);
+}
+
+#[tokio::test]
+async fn a_draft_is_not_published_until_it_is_asked_for() {
+    let world = World::start().await;
+    let draft = world.publish(&["--draft", "--lang", "eu"]).await;
+    assert!(draft.out.contains(" is a draft as "), "{}{}", draft.out, draft.error);
+    assert_eq!(world.forms().await[0].2, "DRAFT");
+    assert_eq!(world.database.count("select count(*) from flow.release where state = 'draft'").await, 1);
+    let published = world.publish(&["--lang", "eu"]).await;
+    assert!(published.out.contains(" is live as "), "{}", published.out);
+    assert_eq!(world.forms().await.len(), 1);
+    assert_eq!(world.database.count(RELEASES).await, 1);
 }
 
 #[tokio::test]
 async fn a_token_that_is_refused_is_named_and_not_shown() {
-    let (database, graph) = start().await;
-    let said = publish(&database, &graph, "wrong-token").await;
+    let world = World::start().await;
+    let url = world.url();
+    let variables = World::variables(&url, "wrong-token");
+    let said = abisu(Some(&world.database.url), &variables, &["flows", "publish"]).await;
     assert_eq!(said.code, 1);
     assert!(said.error.contains("the access token"), "{}", said.error);
     assert!(!said.error.contains("wrong-token"), "{}", said.error);

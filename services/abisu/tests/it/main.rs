@@ -2,8 +2,13 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops where it stands")]
 
 mod area;
+mod erase;
 mod flows;
+mod forms;
+mod geocoder;
 mod migrate;
+mod outbox;
+mod queue;
 mod show;
 
 use std::process::Stdio;
@@ -17,8 +22,8 @@ struct Said {
     error: String,
 }
 
-/// Runs `abisu` with this database and these variables, and nothing of the surrounding configuration.
-async fn abisu(database: Option<&str>, variables: &[(&str, &str)], args: &[&str]) -> Said {
+/// `abisu` with this database and these variables, and nothing of the surrounding configuration.
+fn command(database: Option<&str>, variables: &[(&str, &str)], args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_abisu"));
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("ABISU_") {
@@ -26,7 +31,13 @@ async fn abisu(database: Option<&str>, variables: &[(&str, &str)], args: &[&str]
         }
     }
     command.envs(database.map(|url| ("ABISU_DATABASE_URL", url))).envs(variables.iter().copied());
-    let output = command.args(args).stdin(Stdio::null()).output().await.unwrap();
+    command.args(args).stdin(Stdio::null());
+    command
+}
+
+/// Runs it to its end.
+async fn abisu(database: Option<&str>, variables: &[(&str, &str)], args: &[&str]) -> Said {
+    let output = command(database, variables, args).output().await.unwrap();
     Said {
         code: output.status.code().unwrap(),
         out: String::from_utf8(output.stdout).unwrap(),

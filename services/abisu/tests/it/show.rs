@@ -68,9 +68,10 @@ async fn the_status_counts_every_queue_of_a_channel() {
     let oldest = channels[0]["oldest_event_s"].take().as_i64().unwrap();
     assert!((90..120).contains(&oldest), "{oldest}");
     let expected = serde_json::json!([{
-        "channel": "whatsapp", "ready_chats": 1, "waiting_chats": 0, "in_flight_chats": 0, "pending_events": 2,
-        "oldest_event_s": null, "pending_outbounds": 0, "dead_events": 1, "rejected_messages": 1,
-        "pending_pushes": 0, "review_pushes": 1, "dead_pushes": 0, "last_inbound_at": null,
+        "channel": "whatsapp", "ready_chats": 1, "waiting_chats": 0, "in_flight_chats": 0, "held_chats": 0,
+        "pending_events": 2, "oldest_event_s": null, "pending_outbounds": 0, "in_flight_outbounds": 0,
+        "oldest_outbound_s": null, "dead_events": 1, "rejected_messages": 1,
+        "pending_pushes": 0, "in_flight_pushes": 0, "oldest_push_s": null, "review_pushes": 1, "dead_pushes": 0, "last_inbound_at": null,
     }]);
     assert_eq!(channels, expected);
     assert!(status(&["queue", "status"]).await.out.contains("1 in review"));

@@ -141,6 +141,7 @@ async fn of_two_completions_at_once_one_mints_the_reference() {
         version: None,
         prompt: Uuid::now_v7(),
         trace_context: None,
+        has_photo: false,
         time_zone: "Europe/Madrid",
     };
 
@@ -153,6 +154,7 @@ async fn of_two_completions_at_once_one_mints_the_reference() {
     let minted: Vec<Received> = [first.unwrap(), second.unwrap(), third].into_iter().flatten().collect();
     assert_eq!(minted.len(), 1);
     assert_eq!(world.value::<String>("select reference from report.report").await, minted[0].reference);
+    assert!(world.value::<bool>("select push_without_photo from report.report").await, "nothing to wait for");
 }
 
 #[tokio::test]

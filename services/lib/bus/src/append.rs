@@ -1,15 +1,22 @@
-//! Append: the messages of one delivery, stored once, in order, before the provider gets its answer.
+//! Append: messages, stored once, in order, before the provider gets its answer.
 //!
-//! What is here is data; [`Appender`] does the work. The events of a delivery are one statement in autocommit
-//! (`inbound.append_v1`), so that a stalled process holds no lock; a part of a delivery that the database refuses for
-//! its data is split until the poison stands alone and becomes a rejection, in order, so that nothing of a chat
-//! overtakes. What is returned is committed.
+//! What is here is data; [`Appender`] does the work. What many calls bring at once goes in one commit: a delivery is
+//! taken apart by chat (`pieces`), each chat keeps to a lane, and a lane commits whatever gathered while its previous
+//! commit ran (`lanes`). A batch is one statement in autocommit (`inbound.append_v2`), so that a stalled process holds no
+//! lock; one that the database refuses for its data is split until the poison stands alone and becomes a rejection
+//! (`store`), and nothing of a chat overtakes. A delivery is answered when all of it is committed.
 
 mod appender;
-mod parts;
+mod lanes;
+mod pieces;
+mod refused;
+mod store;
+mod ticket;
 mod write;
 
 pub use appender::Appender;
+
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
@@ -95,13 +102,16 @@ pub struct Stored {
     pub receipts: usize,
 }
 
-/// Why a delivery is not stored. The provider must be told to send it again.
+/// Why a delivery is not stored. The provider must be told to send it again. One cause may fail many deliveries.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The database did not answer in time.
     #[error("the database is not available")]
-    Unavailable(#[source] sqlx::Error),
+    Unavailable(#[source] Arc<sqlx::Error>),
     /// The statement itself is at fault: ours, not the message's.
     #[error("the append was refused")]
-    Refused(#[source] sqlx::Error),
+    Refused(#[source] Arc<sqlx::Error>),
+    /// Too much waits to be stored, or has waited too long for its turn.
+    #[error("too much waits to be stored")]
+    Overloaded,
 }

@@ -11,6 +11,7 @@
 //!   stale worker changes nothing.
 //! * [`outbound`]: the outgoing mailbox of a chat, same protocol.
 //! * [`outbox`] and [`photo`]: rows claimed one by one, each with an epoch of its own.
+//! * [`operate`]: what a person does by hand, each change with who and why. [`retention`]: what leaves, and when.
 //! * [`wake`]: LISTEN/NOTIFY to be quick, a poll to be sure.
 //!
 //! The guarantees, and the interleaving behind each rule, are in the README of this crate.
@@ -18,9 +19,12 @@
 
 pub mod append;
 pub mod mailbox;
+pub mod metrics;
+pub mod operate;
 pub mod outbound;
 pub mod outbox;
 pub mod photo;
+pub mod retention;
 pub mod wake;
 
 mod error;

@@ -1,9 +1,17 @@
-//! The mailbox of a chat: claim, renew, settle, bury.
+//! The mailbox of a chat: claim, renew, settle, bury, and the belt.
 //!
 //! `ready_at` means *invisible until* and does every job: ready, leased, backing off, deferred. An expired lease comes
 //! back through the same claim, counted as lost. A settle ends the lease whatever its outcome, and is conditional on
 //! the epoch *and* the watermark as claimed, so that it can be repeated after a commit of unknown outcome and a stale
 //! worker writes nothing.
+
+mod belt;
+mod claim;
+mod claimer;
+
+pub use belt::{belt, repair};
+pub use claim::{Claim, claim};
+pub use claimer::Claimer;
 
 use chrono::{DateTime, Utc};
 use sqlx::{PgConnection, PgPool};
@@ -12,22 +20,11 @@ use uuid::Uuid;
 
 use crate::{Error, Lease, secs};
 
-/// What to claim.
-#[derive(Debug, Clone)]
-pub struct Claim<'a> {
-    /// Claims go channel by channel.
-    pub channel: &'a str,
-    /// Unique to this process start.
-    pub owner: Uuid,
-    /// At most so many chats.
-    pub chats: i64,
-    /// At most so many events of each; one where a lease was lost or the head failed before.
-    pub events: i64,
-    /// The lease.
-    pub lease: Lease,
-    /// Chats that lost two leases in a row, which must run alone in their process, or all others.
-    pub solo: bool,
-}
+/// Defers of one event after which an alarm is raised at each claim, and it comes back more seldom.
+pub const MAX_DEFERS: i32 = 600;
+
+/// The least time until it comes back then.
+const SELDOM: Duration = Duration::from_secs(60);
 
 /// A chat on loan, with its next events.
 #[derive(Debug, Clone)]
@@ -40,6 +37,10 @@ pub struct Claimed {
     pub attempts: i16,
     /// The watermark as claimed: everything up to it is settled.
     pub from_seq: i64,
+    /// How often its first event was deferred already.
+    pub defers: i32,
+    /// Its last holder let the lease run out.
+    pub expired: bool,
     /// When the chat became ready.
     pub ready_since: DateTime<Utc>,
     /// Its next events in sequence. Empty only if a row is missing, which is corruption.
@@ -65,93 +66,6 @@ pub struct Event {
     pub received_at: DateTime<Utc>,
     /// `traceparent` of the delivery.
     pub trace_context: Option<String>,
-}
-
-/// Takes leases on ready chats, oldest first, and reads their next events.
-///
-/// Two statements: events are read in a snapshot of their own, because the locked chat row may be newer than the
-/// snapshot that found it. Both run on one connection, so that a busy pool cannot come between a lease and its work.
-///
-/// # Errors
-/// The database's. Leases that were taken are given back; where that fails too, they expire.
-pub async fn claim(pool: &PgPool, claim: &Claim<'_>) -> Result<Vec<Claimed>, Error> {
-    let mut connection = pool.acquire().await?;
-    let chats = sqlx::query_file!(
-        "src/store/claim_chats.sql",
-        claim.channel,
-        claim.owner,
-        claim.chats,
-        claim.events,
-        secs(claim.lease.length),
-        claim.solo,
-    )
-    .fetch_all(&mut *connection)
-    .await?;
-    if chats.is_empty() {
-        return Ok(Vec::new());
-    }
-    let events = sqlx::query_file!(
-        "src/store/read_events.sql",
-        &chats.iter().map(|chat| chat.chat_id).collect::<Vec<_>>(),
-        &chats.iter().map(|chat| chat.from_seq).collect::<Vec<_>>(),
-        &chats.iter().map(|chat| chat.to_seq).collect::<Vec<_>>(),
-        // A chat with something pending has a time; without one every day is searched.
-        &chats.iter().map(|chat| chat.oldest_at.unwrap_or(DateTime::UNIX_EPOCH)).collect::<Vec<_>>(),
-    )
-    .fetch_all(&mut *connection)
-    .await;
-    let mut claimed: Vec<Claimed> = chats
-        .into_iter()
-        .map(|chat| Claimed {
-            chat_id: chat.chat_id,
-            epoch: chat.epoch,
-            attempts: chat.attempts,
-            from_seq: chat.from_seq,
-            ready_since: chat.ready_since,
-            events: Vec::new(),
-        })
-        .collect();
-    let events = match events {
-        Ok(events) => events,
-        Err(error) => {
-            give_back(&mut connection, &claimed).await;
-            return Err(error.into());
-        }
-    };
-    claimed.sort_by_key(|chat| chat.ready_since);
-    for row in events {
-        if let Some(chat) = claimed.iter_mut().find(|chat| chat.chat_id == row.chat_id) {
-            chat.events.push(Event {
-                seq: row.seq,
-                activity_id: row.activity_id,
-                message_id: row.message_id,
-                kind: row.kind,
-                payload: row.payload,
-                sent_at: row.sent_at,
-                received_at: row.received_at,
-                trace_context: row.trace_context,
-            });
-        }
-    }
-    Ok(claimed)
-}
-
-/// Ends loans that nobody will work on, uncharged. What cannot be given back expires.
-async fn give_back(connection: &mut PgConnection, claimed: &[Claimed]) {
-    for chat in claimed {
-        let release = Settlement {
-            chat_id: chat.chat_id,
-            epoch: chat.epoch,
-            from_seq: chat.from_seq,
-            done_seq: chat.from_seq,
-            outcome: Outcome::Release,
-            error: None,
-            last_received_at: None,
-        };
-        if let Err(error) = settle(connection, &release).await {
-            tracing::debug!(%error, "a lease that was not used could not be given back");
-        }
-    }
 }
 
 /// How a loan ends.
@@ -220,13 +134,18 @@ pub async fn settle(tx: &mut PgConnection, settlement: &Settlement) -> Result<()
         secs(settlement.outcome.delay()),
         settlement.error,
         settlement.last_received_at,
+        MAX_DEFERS,
+        secs(SELDOM),
     )
     .fetch_optional(tx)
     .await?;
     settled.map(|_| ()).ok_or(Error::Fenced)
 }
 
-/// Keeps a copy of an event that is given up. In the transaction of the settle that steps over it.
+/// Keeps a copy of an event that is given up. In the transaction of the settle that steps over it, after it.
+///
+/// Where the channel holds on dead ([`crate::operate::dead::hold_on_dead`]) its chat stops here, with an alarm, until a
+/// person replays or discards it.
 ///
 /// # Errors
 /// The database's.
@@ -238,9 +157,20 @@ pub async fn bury(
     error: &str,
     by: &str,
 ) -> Result<(), Error> {
-    sqlx::query_file!("src/store/bury_event.sql", chat_id, event.seq, event.received_at, attempts, error, by)
-        .execute(tx)
-        .await?;
+    let held = sqlx::query_file_scalar!(
+        "src/store/bury_event.sql",
+        chat_id,
+        event.seq,
+        event.received_at,
+        attempts,
+        error,
+        by
+    )
+    .fetch_optional(tx)
+    .await?;
+    if held == Some(true) {
+        tracing::error!(event.id = %event.activity_id, "a dead event holds its chat until a person deals with it");
+    }
     Ok(())
 }
 

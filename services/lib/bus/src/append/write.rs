@@ -1,111 +1,193 @@
 //! The statements of append.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use sqlx::PgPool;
 use uuid::Uuid;
 
-use super::{Delivery, NewEvent, NewReceipt, NewRejection};
+use super::ticket::{Item, Ticket, What};
+use super::{Delivery, NewRejection};
 use crate::key;
 
-/// Events of a delivery that go in one call, and what its delivery row says of the rest.
-pub(super) struct Part<'a> {
-    /// Empty when another part has it.
-    pub(super) body: &'a [u8],
-    pub(super) rejected: usize,
-    pub(super) receipts: usize,
-    pub(super) events: &'a [NewEvent],
+/// The activity ids that are stored as ours.
+pub(super) type Mine = HashSet<Uuid>;
+
+/// One call: rows as columns.
+#[derive(Default)]
+pub(super) struct Call {
+    channel: Arc<str>,
+    deliveries: Vec<Arc<Ticket>>,
+    ids: Vec<Uuid>,
+    bodies: Vec<Vec<u8>>,
+    traces: Vec<Option<String>>,
+    rejected: Vec<i32>,
+    events: Events,
+    receipts: Receipts,
 }
 
-/// Stores a part. Returns the activity ids that are stored as ours, in the provider's order.
-pub(super) async fn append_events(
-    pool: &PgPool,
-    delivery: &Delivery,
-    part: &Part<'_>,
-) -> Result<Vec<Uuid>, sqlx::Error> {
-    let channel = delivery.channel.as_str();
-    let events = part.events;
-    let keys: Vec<Uuid> =
-        events.iter().map(|event| key::of(&[channel.as_bytes(), event.message_id.as_bytes()])).collect();
-    let activity_ids: Vec<Uuid> = events.iter().map(|event| event.activity_id).collect();
-    let message_ids: Vec<String> = events.iter().map(|event| event.message_id.clone()).collect();
-    let kinds: Vec<String> = events.iter().map(|event| event.kind.clone()).collect();
-    let user_ids: Vec<Option<String>> = events.iter().map(|event| event.user_id.clone()).collect();
-    let phones: Vec<Option<String>> = events.iter().map(|event| event.phone.clone()).collect();
-    let payloads: Vec<serde_json::Value> = events.iter().map(|event| event.payload.clone()).collect();
-    let sent_at: Vec<Option<DateTime<Utc>>> = events.iter().map(|event| event.sent_at).collect();
-    let chat_ids: Vec<Uuid> = events.iter().map(|_| Uuid::now_v7()).collect();
-    let mine = sqlx::query_file_scalar!(
-        "src/store/append_events.sql",
-        channel,
-        delivery.delivery_id,
-        part.body,
-        delivery.trace_context,
-        i32::try_from(part.rejected).unwrap_or(i32::MAX),
-        i32::try_from(part.receipts).unwrap_or(i32::MAX),
-        &keys,
-        &activity_ids,
-        &message_ids,
-        &kinds,
-        &user_ids as &[Option<String>],
-        &phones as &[Option<String>],
-        &payloads,
-        &sent_at as &[Option<DateTime<Utc>>],
-        &chat_ids,
-    )
-    .fetch_all(pool)
-    .await?;
-    let mine: HashSet<Uuid> = mine.into_iter().collect();
-    // In the provider's order, which the database does not promise.
-    Ok(activity_ids.into_iter().filter(|id| mine.contains(id)).collect())
+#[derive(Default)]
+struct Events {
+    deliveries: Vec<i32>,
+    keys: Vec<Uuid>,
+    activity_ids: Vec<Uuid>,
+    message_ids: Vec<String>,
+    kinds: Vec<String>,
+    user_ids: Vec<Option<String>>,
+    phones: Vec<Option<String>>,
+    payloads: Vec<serde_json::Value>,
+    sent_at: Vec<Option<DateTime<Utc>>>,
+    chat_ids: Vec<Uuid>,
 }
 
-/// Stores receipts. One that is there already changes nothing.
-pub(super) async fn insert_receipts(
-    pool: &PgPool,
-    delivery: &Delivery,
-    receipts: &[NewReceipt],
-) -> Result<(), sqlx::Error> {
-    let channel = delivery.channel.as_str();
-    let keys: Vec<Uuid> = receipts
-        .iter()
-        .map(|receipt| {
-            key::of(&[
-                channel.as_bytes(),
-                receipt.provider_id.as_bytes(),
-                receipt.status.as_bytes(),
-                receipt.recipient.as_bytes(),
-                &receipt.occurred_at.timestamp().to_be_bytes(),
-            ])
-        })
-        .collect();
-    sqlx::query_file!(
-        "src/store/insert_receipts.sql",
-        channel,
-        &keys,
-        &receipts.iter().map(|receipt| receipt.provider_id.clone()).collect::<Vec<_>>(),
-        &receipts.iter().map(|receipt| receipt.outbound_id).collect::<Vec<_>>() as &[Option<Uuid>],
-        &receipts.iter().map(|receipt| receipt.status.clone()).collect::<Vec<_>>(),
-        &receipts.iter().map(|receipt| receipt.error_code).collect::<Vec<_>>() as &[Option<i64>],
-        &receipts.iter().map(|receipt| receipt.occurred_at).collect::<Vec<_>>(),
-    )
-    .execute(pool)
-    .await?;
-    Ok(())
+#[derive(Default)]
+struct Receipts {
+    deliveries: Vec<i32>,
+    keys: Vec<Uuid>,
+    provider_ids: Vec<String>,
+    outbound_ids: Vec<Option<Uuid>>,
+    statuses: Vec<String>,
+    error_codes: Vec<Option<i64>>,
+    occurred_at: Vec<DateTime<Utc>>,
+}
+
+impl Call {
+    /// Takes along what the delivery rows of these pieces have to say; see [`Call::give_back`].
+    pub(super) fn new(items: &[Item]) -> Self {
+        let mut call = Self::default();
+        let mut places: HashMap<*const Ticket, i32> = HashMap::new();
+        for item in items {
+            let place =
+                *places.entry(Arc::as_ptr(&item.ticket)).or_insert_with(|| call.add_delivery(&item.ticket));
+            call.add(place, item);
+        }
+        call
+    }
+
+    /// Its place, counted from 1.
+    fn add_delivery(&mut self, ticket: &Arc<Ticket>) -> i32 {
+        let (body, rejected) = ticket.take_row();
+        self.channel = Arc::clone(&ticket.channel);
+        self.deliveries.push(Arc::clone(ticket));
+        self.ids.push(ticket.delivery_id);
+        self.bodies.push(body);
+        self.traces.push(ticket.trace_context.clone());
+        self.rejected.push(rejected);
+        // A batch has some hundred rows.
+        i32::try_from(self.deliveries.len()).unwrap_or(i32::MAX)
+    }
+
+    fn add(&mut self, place: i32, item: &Item) {
+        let channel = self.channel.as_bytes();
+        match &item.what {
+            What::Event(event) => {
+                let to = &mut self.events;
+                to.deliveries.push(place);
+                to.keys.push(key::of(&[channel, event.message_id.as_bytes()]));
+                to.activity_ids.push(event.activity_id);
+                to.message_ids.push(event.message_id.clone());
+                to.kinds.push(event.kind.clone());
+                to.user_ids.push(event.user_id.clone());
+                to.phones.push(event.phone.clone());
+                to.payloads.push(event.payload.clone());
+                to.sent_at.push(event.sent_at);
+                to.chat_ids.push(Uuid::now_v7());
+            }
+            What::Receipt(receipt) => {
+                let to = &mut self.receipts;
+                to.deliveries.push(place);
+                to.keys.push(key::of(&[
+                    channel,
+                    receipt.provider_id.as_bytes(),
+                    receipt.status.as_bytes(),
+                    receipt.recipient.as_bytes(),
+                    &receipt.occurred_at.timestamp().to_be_bytes(),
+                ]));
+                to.provider_ids.push(receipt.provider_id.clone());
+                to.outbound_ids.push(receipt.outbound_id);
+                to.statuses.push(receipt.status.clone());
+                to.error_codes.push(receipt.error_code);
+                to.occurred_at.push(receipt.occurred_at);
+            }
+            What::Nothing => {}
+        }
+    }
+
+    /// Stores it.
+    pub(super) async fn run(&self, pool: &PgPool) -> Result<Mine, sqlx::Error> {
+        let Self { channel, events, receipts, .. } = self;
+        let mine = sqlx::query_file_scalar!(
+            "src/store/append_batch.sql",
+            &**channel,
+            &self.ids,
+            &self.bodies,
+            &self.traces as &[Option<String>],
+            &self.rejected,
+            &events.deliveries,
+            &events.keys,
+            &events.activity_ids,
+            &events.message_ids,
+            &events.kinds,
+            &events.user_ids as &[Option<String>],
+            &events.phones as &[Option<String>],
+            &events.payloads,
+            &events.sent_at as &[Option<DateTime<Utc>>],
+            &events.chat_ids,
+            &receipts.deliveries,
+            &receipts.keys,
+            &receipts.provider_ids,
+            &receipts.outbound_ids as &[Option<Uuid>],
+            &receipts.statuses,
+            &receipts.error_codes as &[Option<i64>],
+            &receipts.occurred_at,
+        )
+        .fetch_all(pool)
+        .await?;
+        Ok(mine.into_iter().collect())
+    }
+
+    /// It was not carried out: another call takes along what its delivery rows had to say.
+    pub(super) fn give_back(self) {
+        let rows = self.bodies.into_iter().zip(self.rejected);
+        for (ticket, row) in self.deliveries.iter().zip(rows) {
+            ticket.give_row_back(row);
+        }
+    }
+}
+
+/// Where a rejection comes from.
+pub(super) struct Origin<'a> {
+    channel: &'a str,
+    delivery_id: Uuid,
+    trace_context: Option<&'a str>,
+}
+
+impl<'a> Origin<'a> {
+    pub(super) fn of(ticket: &'a Ticket) -> Self {
+        let trace_context = ticket.trace_context.as_deref();
+        Self { channel: &ticket.channel, delivery_id: ticket.delivery_id, trace_context }
+    }
+}
+
+impl<'a> From<&'a Delivery> for Origin<'a> {
+    fn from(delivery: &'a Delivery) -> Self {
+        let trace_context = delivery.trace_context.as_deref();
+        Self { channel: &delivery.channel, delivery_id: delivery.delivery_id, trace_context }
+    }
 }
 
 /// Keeps rejections. Nothing in them may be refused in its turn: they are where refusals end, so their texts are made
 /// storable here.
 pub(super) async fn insert_rejections(
     pool: &PgPool,
-    delivery: &Delivery,
+    from: &Origin<'_>,
     rejections: &[NewRejection],
 ) -> Result<(), sqlx::Error> {
     if rejections.is_empty() {
         return Ok(());
     }
-    let channel = delivery.channel.as_str();
+    let channel = from.channel;
     let keys: Vec<Uuid> = rejections
         .iter()
         .map(|rejection| match &rejection.message_id {
@@ -116,8 +198,8 @@ pub(super) async fn insert_rejections(
     sqlx::query_file!(
         "src/store/insert_rejections.sql",
         channel,
-        delivery.delivery_id,
-        delivery.trace_context,
+        from.delivery_id,
+        from.trace_context,
         &rejections.iter().map(|_| Uuid::now_v7()).collect::<Vec<_>>(),
         &keys,
         &rejections.iter().map(|rejection| rejection.message_id.as_deref().map(storable)).collect::<Vec<_>>()

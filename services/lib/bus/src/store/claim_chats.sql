@@ -1,11 +1,14 @@
--- Called by bus::mailbox::claim, in autocommit. Index: chat_ready. Locks the picked chats; a locked chat is skipped.
+-- Called by bus::mailbox, in autocommit. Index: chat_ready. The floor leaves out the dead left edge of that index.
+-- Locks the picked chats; a locked chat is skipped.
 -- The CTE is materialised, or the planner may run the LIMIT again and claim more than it was asked for.
 -- An owner that is still there means that its lease was lost. After a lost lease or a failure one event is handed out,
 -- so that a crash or an error is charged to what caused it.
 with pick as materialized (
-  select id, ready_at
+  select id, ready_at, owner is not null as expired
   from chat.chat
-  where channel = $1 and ready_at <= now() and (lost + (owner is not null)::int >= 2) = $6
+  where channel = $1 and ready_at <= now()
+    and ready_at >= coalesce($7::timestamptz, now() - make_interval(secs => $8), '-infinity')
+    and (lost + (owner is not null)::int >= 2) = $6
   order by ready_at
   limit $3
   for no key update skip locked
@@ -22,5 +25,5 @@ set ready_at = now() + make_interval(secs => $5),
 from pick
 where c.id = pick.id
 returning c.id as chat_id, c.epoch, c.head_attempts as attempts, c.done_seq as from_seq, c.oldest_at,
-  pick.ready_at as "ready_since!",
+  c.head_defers as defers, pick.ready_at as "ready_since!", pick.expired as "expired!",
   least(c.next_seq - 1, c.done_seq + case when c.lost > 0 or c.head_attempts > 1 then 1 else $4::bigint end) as "to_seq!"

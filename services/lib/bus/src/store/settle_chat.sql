@@ -7,7 +7,9 @@ set done_seq = $4,
     epoch = c.epoch + 1,
     ready_at = case
       when c.hold or c.next_seq - 1 <= $4 then null
-      else clock_timestamp() + make_interval(secs => $6)
+      -- What was deferred without end comes back more seldom, and never dies of it.
+      else clock_timestamp() + make_interval(
+        secs => case when $5 = 'defer' and $4 = $3 and c.head_defers >= $9::int then greatest($6::float8, $10::float8) else $6::float8 end)
     end,
     head_attempts = case
       when $5 = 'retry' then case when $4 = $3 then c.head_attempts else 1 end

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bus::mailbox::Outcome;
 use chrono::{DateTime, Utc};
 
-use crate::support::{append_held, by_phone, messages, world};
+use crate::support::{append_held, append_on, by_phone, messages, world};
 
 #[tokio::test]
 async fn messages_of_a_delivery_keep_the_providers_order_chat_by_chat() {
@@ -64,15 +64,15 @@ async fn time_follows_sequence_also_where_the_call_that_began_first_stores_last(
     let mut other = world.connect().await;
     let held = append_held(&mut other, &by_phone("34600000002", "new")).await;
     // It begins before the other and waits for an alias, in front of all chats.
-    let slow = tokio::spawn({
-        let appender = world.appender.clone();
-        let events = vec![by_phone("34600000002", "x"), by_phone("34600000001", "slow")];
-        async move { appender.append(&crate::support::delivery(events)).await }
+    world.run("alter function inbound.append_v2 set lock_timeout = '10s'").await;
+    let mut slow = world.connect().await;
+    let slow = tokio::spawn(async move {
+        append_on(&mut slow, &[by_phone("34600000002", "x"), by_phone("34600000001", "slow")]).await;
     });
     world.someone_waits().await;
     world.append(vec![by_phone("34600000001", "quick")]).await;
     held.commit().await.unwrap();
-    slow.await.unwrap().unwrap();
+    slow.await.unwrap();
     assert_eq!((world.place_of("quick").await.1, world.place_of("slow").await.1), (2, 3));
     let back = "select count(*) from inbound.event a join inbound.event b using (chat_id) \
                 where a.seq < b.seq and a.received_at > b.received_at";

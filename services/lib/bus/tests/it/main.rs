@@ -7,18 +7,24 @@
 
 mod support;
 
+mod append_lanes;
 mod append_order;
 mod append_people;
 mod append_poison;
 mod append_repeats;
 mod attempts;
+mod belt;
 mod claims;
 mod leases;
+mod operate;
 mod outbound;
+mod outbound_pace;
 mod outbox;
 mod photo;
+mod retention;
 mod roles;
 mod schedule;
+mod soak;
 mod state;
 mod wake;
 mod wakeups;

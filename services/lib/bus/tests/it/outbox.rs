@@ -68,6 +68,19 @@ async fn a_received_report_is_claimed_once_with_what_a_push_needs() {
 }
 
 #[tokio::test]
+async fn the_oldest_report_goes_first_whatever_was_tried_since() {
+    let world = world().await;
+    let oldest = world.received("REF-2026-00001").await;
+    let loan = claim_one(&world).await;
+    for number in 2..=4 {
+        world.received(&format!("REF-2026-0000{number}")).await;
+    }
+    settle(&world, &loan, Outcome::Defer(Duration::ZERO)).await.unwrap();
+    let first = outbox::claim(&world.pool, CHANNEL, Uuid::now_v7(), 1, LEASE, Duration::ZERO).await.unwrap();
+    assert_eq!(first[0].report_id, oldest);
+}
+
+#[tokio::test]
 async fn a_draft_is_never_in_the_outbox() {
     let world = world().await;
     world.received("REF-2026-00001").await;
@@ -92,6 +105,16 @@ async fn a_push_waits_for_its_photo_for_a_set_time() {
     world.run("update report.report set photo_sha256 = null, received_at = now() - interval '2 hours'").await;
     let loans = claim().await;
     assert_eq!((loans[0].report_id, loans[0].photo.is_none()), (report, true), "the time is over");
+}
+
+#[tokio::test]
+async fn a_report_that_came_without_a_photo_waits_for_none() {
+    let world = world().await;
+    let report = world.received("REF-2026-00001").await;
+    world.run("update report.report set push_without_photo = true").await;
+    let wait = Duration::from_secs(3600);
+    let loans = outbox::claim(&world.pool, CHANNEL, Uuid::now_v7(), 10, LEASE, wait).await.unwrap();
+    assert_eq!((loans[0].report_id, loans[0].photo.is_none()), (report, true));
 }
 
 #[tokio::test]

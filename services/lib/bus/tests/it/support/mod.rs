@@ -238,21 +238,29 @@ pub(crate) async fn append_held<'c>(
     event: &NewEvent,
 ) -> sqlx::Transaction<'c, sqlx::Postgres> {
     let mut transaction = connection.begin().await.expect("the database answers");
+    append_on(&mut transaction, std::slice::from_ref(event)).await;
+    transaction
+}
+
+/// One call, as an appender makes it, on this connection.
+pub(crate) async fn append_on(connection: &mut PgConnection, events: &[NewEvent]) {
+    let ids = || events.iter().map(|_| Uuid::now_v7()).collect::<Vec<_>>();
     sqlx::query(
-        "select inbound.append_v1($1, $2, '', null, 0, 0, array[$3], array[$4], array[$5], array['text'], array[$6], \
-         array[$7], array['{}'::jsonb], array[null::timestamptz], array[$8])",
+        "select inbound.append_v2($1, array[$2], array[''::bytea], array[null], array[0], $3, $4, $5, $6, \
+         array_fill('text'::text, array[cardinality($4)]), $7, $8, array_fill('{}'::jsonb, array[cardinality($4)]), \
+         array_fill(null::timestamptz, array[cardinality($4)]), $9, '{}', '{}', '{}', '{}', '{}', '{}', '{}')",
     )
     .bind(CHANNEL)
     .bind(Uuid::now_v7())
-    // Any key will do, so long as no other message has it.
-    .bind(Uuid::now_v7())
-    .bind(event.activity_id)
-    .bind(&event.message_id)
-    .bind(&event.user_id)
-    .bind(&event.phone)
-    .bind(Uuid::now_v7())
-    .execute(&mut *transaction)
+    .bind(vec![1_i32; events.len()])
+    // Any keys will do, so long as no other message has them.
+    .bind(ids())
+    .bind(events.iter().map(|event| event.activity_id).collect::<Vec<_>>())
+    .bind(events.iter().map(|event| event.message_id.clone()).collect::<Vec<_>>())
+    .bind(events.iter().map(|event| event.user_id.clone()).collect::<Vec<_>>())
+    .bind(events.iter().map(|event| event.phone.clone()).collect::<Vec<_>>())
+    .bind(ids())
+    .execute(connection)
     .await
     .expect("the append goes through");
-    transaction
 }

@@ -1,0 +1,203 @@
+//! `abisu outbox`: the switch, the backlog, reports in doubt, and the comparison with the contractor.
+
+use serde_json::Value;
+use sqlx::Executor;
+use testkit::Database;
+
+use crate::{Said, abisu};
+
+async fn outbox(database: &Database, args: &[&str]) -> Said {
+    let all: Vec<&str> = ["outbox"].iter().chain(args).copied().collect();
+    abisu(Some(&database.url), &[("ABISU_OPERATOR", "ane")], &all).await
+}
+
+/// A received report with its outbox columns; `attempt`: a request of so many minutes ago that was never answered.
+async fn report(
+    database: &Database,
+    number: u32,
+    state: &str,
+    partner_id: Option<&str>,
+    attempt: Option<i32>,
+) {
+    sqlx::query(
+        "with made as (
+           insert into report.report (id, channel, chat_id, state, reference, language, point, area_id, area_version,
+             route, received_at, push_state, push_attempts, partner_id)
+           values (gen_random_uuid(), 'whatsapp', gen_random_uuid(), 'received', $1, 'es',
+             public.st_setsrid(public.st_makepoint(-2.6727, 42.8467), 4326), 'town', 1, 'street/graffiti', now(), $2, 3,
+             $3)
+           returning id
+         )
+         insert into report.push_attempt (id, report_id, epoch, endpoint, external_code, body_sha256, opened_at)
+         select gen_random_uuid(), id, 1, 'http://x', $1, '', now() - make_interval(mins => $4) from made
+         where $4 is not null",
+    )
+    .bind(format!("REF-2026-{number:05}"))
+    .bind(state)
+    .bind(partner_id)
+    .bind(attempt)
+    .execute(&database.pool)
+    .await
+    .unwrap();
+}
+
+async fn row(database: &Database, sql: &'static str) -> Value {
+    sqlx::query_scalar(sql).fetch_one(&database.pool).await.unwrap()
+}
+
+const STATES: &str = "select jsonb_object_agg(reference, push_state) from report.report";
+
+#[tokio::test]
+async fn a_pause_and_its_end_are_kept_with_who_and_why() {
+    let database = testkit::database().await;
+    assert_eq!(outbox(&database, &["pause"]).await.code, 64, "a reason is needed");
+    assert_eq!(outbox(&database, &["pause", "--because", " "]).await.code, 64, "a reason is needed");
+    let said = outbox(&database, &["resume", "--because", "x"]).await;
+    assert!(said.out.contains("was not paused"), "{}{}", said.out, said.error);
+    for (act, says) in [
+        ("pause", "is paused: nothing more goes out"),
+        ("pause", "was paused already"),
+        ("resume", "no longer paused"),
+    ] {
+        let said = outbox(&database, &[act, "--because", "their migration"]).await;
+        assert!(said.code == 0 && said.out.contains(says), "{}{}", said.out, said.error);
+    }
+    let acts = row(
+        &database,
+        "select jsonb_agg(by || ' ' || act || ': ' || because order by id) from report.push_act",
+    );
+    assert_eq!(acts.await, serde_json::json!(["ane pause: their migration", "ane resume: their migration"]));
+    assert_eq!(database.count("select count(*) from report.push_gate where not paused").await, 1);
+}
+
+#[tokio::test]
+async fn the_backlog_says_what_would_go() {
+    let database = testkit::database().await;
+    for number in 1..=3 {
+        report(&database, number, "pending", None, None).await;
+    }
+    report(&database, 4, "sent", Some("1"), None).await;
+    outbox(&database, &["pause", "--because", "not yet"]).await;
+    let said = outbox(&database, &["backlog", "--limit", "2"]).await;
+    for part in
+        ["3 reports wait", "paused by ane: not yet", "REF-2026-00001", "street/graffiti", "and 1 more"]
+    {
+        assert!(said.out.contains(part), "{part}: {}{}", said.out, said.error);
+    }
+    let said = outbox(&database, &["backlog", "--json"]).await;
+    let shown: Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!((&shown["total"], shown["reports"].as_array().unwrap().len()), (&Value::from(3), 3));
+}
+
+#[tokio::test]
+async fn a_discarded_report_is_dead_unless_it_may_be_on_its_way() {
+    let database = testkit::database().await;
+    report(&database, 1, "pending", None, None).await;
+    report(&database, 2, "review", None, Some(10)).await;
+    report(&database, 3, "sent", Some("1"), None).await;
+    report(&database, 4, "pending", None, Some(1)).await;
+    report(&database, 5, "pending", None, None).await;
+    let held = "update report.report set push_owner = gen_random_uuid(), push_visible_at = now() + interval '1 minute'
+                where reference = 'REF-2026-00005'";
+    database.pool.execute(held).await.unwrap();
+    let said =
+        outbox(&database, &["discard", "ref-2026-00001", "REF-2026-00002", "--because", "a drill"]).await;
+    assert_eq!(said.code, 0, "{}", said.error);
+    for (reference, says) in [
+        ("REF-2026-00003", "is sent: it cannot be discarded"),
+        ("REF-2026-00004", "try again in two minutes"),
+        ("REF-2026-00005", "is with a worker"),
+        ("REF-2026-00009", "no report has the reference"),
+    ] {
+        let said = outbox(&database, &["discard", reference, "--because", "a drill"]).await;
+        assert!(said.code == 1 && said.error.contains(says), "{reference}: {}", said.error);
+    }
+    let expected = serde_json::json!({
+        "REF-2026-00001": "dead", "REF-2026-00002": "dead", "REF-2026-00003": "sent", "REF-2026-00004": "pending",
+        "REF-2026-00005": "pending",
+    });
+    assert_eq!(row(&database, STATES).await, expected);
+    let kept =
+        "select count(*) from report.push_act where act = 'discard' and by = 'ane' and because = 'a drill'";
+    assert_eq!(database.count(kept).await, 2);
+    let told = "select count(*) from report.timeline where step = 'push_discarded'";
+    assert_eq!(database.count(told).await, 2);
+}
+
+#[tokio::test]
+async fn a_person_resolves_what_nobody_else_can() {
+    let database = testkit::database().await;
+    report(&database, 1, "review", None, Some(10)).await;
+    report(&database, 2, "review", None, Some(10)).await;
+    report(&database, 3, "review", None, Some(1)).await;
+    let said = outbox(&database, &["review", "list"]).await;
+    assert!(
+        said.out.contains("REF-2026-00001") && said.out.contains("nobody knows how it ended"),
+        "{}",
+        said.out
+    );
+
+    let why = ["--because", "asked them"];
+    let resolve =
+        async |args: &[&str]| outbox(&database, &[&["review", "resolve"], args, &why[..]].concat()).await;
+    assert_eq!(resolve(&["REF-2026-00001"]).await.code, 64, "one decision");
+    assert_eq!(resolve(&["REF-2026-00001", "--sent", "7", "--resend"]).await.code, 64, "not two");
+    assert_eq!(resolve(&["REF-2026-00001", "--sent", "7"]).await.code, 0);
+    assert_eq!(resolve(&["REF-2026-00002", "--resend"]).await.code, 0);
+    let young = resolve(&["REF-2026-00003", "--resend"]).await;
+    assert!(young.code == 1 && young.error.contains("try again in two minutes"), "{}", young.error);
+    let expected = serde_json::json!({ "REF-2026-00001": "sent", "REF-2026-00002": "pending", "REF-2026-00003": "review" });
+    assert_eq!(row(&database, STATES).await, expected);
+    let again = "select count(*) from report.report r join report.push_attempt a on a.report_id = r.id
+                 where r.reference = 'REF-2026-00002' and r.push_attempts = 0 and a.outcome = 'absent'";
+    assert_eq!(database.count(again).await, 1);
+    let sent = "select count(*) from report.report where partner_id = '7' and push_sent_at is not null";
+    assert_eq!(database.count(sent).await, 1);
+    let said = outbox(&database, &["review", "show", "REF-2026-00001"]).await;
+    assert!(said.out.contains("resolve_sent by ane: asked them"), "{}", said.out);
+}
+
+#[tokio::test]
+async fn a_sent_report_is_not_sent_again_by_a_slip() {
+    let database = testkit::database().await;
+    report(&database, 1, "sent", Some("1"), None).await;
+    let args = ["review", "resolve", "REF-2026-00001", "--resend", "--because", "they lost it"];
+    let said = outbox(&database, &args).await;
+    assert!(said.code == 1 && said.error.contains("second crew"), "{}", said.error);
+    assert_eq!(database.count("select count(*) from report.push_act").await, 0);
+    let said = outbox(&database, &[&args[..], &["--force"]].concat()).await;
+    assert!(said.code == 0 && said.out.contains("may now have it twice"), "{}{}", said.out, said.error);
+    let forced = "select count(*) from report.push_act where (detail ->> 'forced')::bool and detail ->> 'was' = 'sent'";
+    assert_eq!(database.count(forced).await, 1);
+}
+
+#[tokio::test]
+async fn the_books_are_compared_with_a_contractor_that_can_be_searched() {
+    let database = testkit::database().await;
+    let config = simulator::Config { partner_search: true, ..simulator::Config::default() };
+    let simulator = simulator::Simulator::start(config).await.unwrap();
+    let url = format!("{}/partner", simulator.url());
+    let variables = [
+        ("ABISU_PARTNER_URL", url.as_str()),
+        ("ABISU_PARTNER_USER", "abisu"),
+        ("ABISU_PARTNER_PASSWORD", "dev-partner-password"),
+        ("ABISU_PARTNER_SEARCH", "true"),
+    ];
+    let args = ["outbox", "reconcile", "--since", "2026-01-01"];
+    let unable = abisu(Some(&database.url), &variables[..3], &args).await;
+    assert!(unable.code == 1 && unable.error.contains("cannot be searched"), "{}", unable.error);
+    let said = abisu(Some(&database.url), &variables, &args).await;
+    assert!(said.code == 0 && said.out.contains("0 reports compared"), "{}{}", said.out, said.error);
+
+    report(&database, 1, "sent", Some("INC-1"), None).await;
+    report(&database, 2, "pending", None, None).await;
+    let said = abisu(Some(&database.url), &variables, &args).await;
+    assert_eq!(said.code, 1);
+    assert!(
+        said.out.contains("REF-2026-00001  missing: ours sent as INC-1, theirs no record"),
+        "{}",
+        said.out
+    );
+    assert!(said.error.contains("1 of 2 reports differ"), "{}", said.error);
+    simulator.stop().await;
+}

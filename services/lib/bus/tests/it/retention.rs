@@ -1,0 +1,185 @@
+//! Retention: what is old leaves, what is not settled stays, and nobody who appends waits for it.
+
+use std::time::Instant;
+
+use bus::mailbox::Outcome;
+use bus::retention::{Purged, Retention, purge};
+use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
+use testkit::eventually;
+use uuid::Uuid;
+
+use crate::support::{World, by_phone, world};
+
+/// A day of the past, `ago` days back, with one event of each of the chats, and its deliveries.
+async fn day(world: &World, ago: i32, chats: &[(Uuid, i64)]) -> String {
+    let name: String =
+        sqlx::query_scalar("select to_char((now() at time zone 'UTC')::date - $1, 'YYYYMMDD')")
+            .bind(ago)
+            .fetch_one(&world.pool)
+            .await
+            .unwrap();
+    for parent in ["event", "delivery"] {
+        let make = format!(
+            "create table inbound.{parent}_{name} partition of inbound.{parent} \
+             for values from ('{name} 00:00:00+00') to ('{name} 24:00:00+00')"
+        );
+        world.pool.execute(AssertSqlSafe(make)).await.unwrap();
+    }
+    for (chat, seq) in chats {
+        sqlx::query(
+            "insert into inbound.event (chat_id, seq, activity_id, channel, message_id, kind, payload, received_at) \
+             values ($1, $2, gen_random_uuid(), 'whatsapp', $3, 'text', '{}', $4::text::timestamptz)",
+        )
+        .bind(chat)
+        .bind(seq)
+        .bind(format!("{chat}-{seq}"))
+        .bind(format!("{name} 12:00:00+00"))
+        .execute(&world.pool)
+        .await
+        .unwrap();
+    }
+    format!("event_{name}")
+}
+
+async fn purged(world: &World) -> Purged {
+    run(&mut world.connect().await).await
+}
+
+async fn run(on: &mut PgConnection) -> Purged {
+    purge(on, Retention::default(), &mut |_| {}).await.unwrap().expect("no other purge runs")
+}
+
+async fn is_there(world: &World, name: &str) -> bool {
+    sqlx::query_scalar("select to_regclass('inbound.' || $1) is not null")
+        .bind(name)
+        .fetch_one(&world.pool)
+        .await
+        .unwrap()
+}
+
+/// A chat whose first event is done.
+async fn settled_chat(world: &World, phone: &str) -> Uuid {
+    let chat = world.chat_with(phone, 1).await;
+    let loan = world.claim_one(1).await;
+    world.settle(&loan, 1, Outcome::Done).await.unwrap();
+    chat
+}
+
+#[tokio::test]
+async fn a_day_goes_when_it_is_old_and_nothing_in_it_is_unsettled() {
+    let world = world().await;
+    let done = settled_chat(&world, "34600000001").await;
+    let waits = world.chat_with("34600000002", 1).await;
+    let young = day(&world, 6, &[(done, 1)]).await;
+    let old = day(&world, 8, &[(done, 1)]).await;
+    // The chat's watermark is what counts: its oldest time, its lease and its state say nothing.
+    let pending = day(&world, 9, &[(done, 1), (waits, 1)]).await;
+    world.run("update chat.chat set oldest_at = now()").await;
+    let gone = purged(&world).await;
+    let deliveries = [&pending, &old].map(|name| name.replace("event", "delivery"));
+    assert_eq!(gone.dropped, [deliveries[0].clone(), deliveries[1].clone(), old.clone()]);
+    assert_eq!(gone.unsettled, std::slice::from_ref(&pending));
+    assert!(
+        is_there(&world, &young).await && is_there(&world, &pending).await && !is_there(&world, &old).await
+    );
+
+    let loan = world.claim_one(1).await;
+    world.settle(&loan, 1, Outcome::Done).await.unwrap();
+    assert_eq!(purged(&world).await.dropped, [pending]);
+    assert_eq!(purged(&world).await, Purged::default(), "a purge with nothing to do does nothing");
+}
+
+#[tokio::test]
+async fn an_idle_reader_holds_up_the_purge_and_never_an_append() {
+    let world = world().await;
+    let done = settled_chat(&world, "34600000001").await;
+    let old = day(&world, 8, &[(done, 1)]).await;
+    let mut other = world.connect().await;
+    let mut reader = other.begin().await.unwrap();
+    reader.execute("select count(*) from inbound.event").await.unwrap();
+
+    let mut on = world.connect().await;
+    let waiting = tokio::spawn(async move { run(&mut on).await });
+    world.someone_waits().await;
+    let begun = Instant::now();
+    world.append(vec![by_phone("34600000002", "a")]).await;
+    assert!(begun.elapsed().as_millis() < 1000, "{:?}", begun.elapsed());
+    assert!(!waiting.is_finished(), "the purge waits for the reader");
+    assert_eq!(purge(&mut world.connect().await, Retention::default(), &mut |_| {}).await.unwrap(), None);
+    reader.rollback().await.unwrap();
+    assert!(waiting.await.unwrap().dropped.contains(&old));
+}
+
+#[tokio::test]
+async fn a_purge_that_was_cut_is_finished_by_the_next() {
+    let world = world().await;
+    let done = settled_chat(&world, "34600000001").await;
+    let old = day(&world, 8, &[(done, 1)]).await;
+    // Detached and not dropped: cut right between the two.
+    let cut = day(&world, 10, &[(done, 1)]).await;
+    let detach = format!("alter table inbound.event detach partition inbound.{cut}");
+    world.pool.execute(AssertSqlSafe(detach)).await.unwrap();
+    // Cut in the middle of a detach.
+    let mut other = world.connect().await;
+    let mut reader = other.begin().await.unwrap();
+    reader.execute("select count(*) from inbound.event").await.unwrap();
+    let mut on = world.connect().await;
+    let waiting =
+        tokio::spawn(async move { purge(&mut on, Retention::default(), &mut |_| {}).await.is_err() });
+    eventually("the purge that waits is killed", async || {
+        let killed = world
+            .db
+            .count(
+                "select count(pg_terminate_backend(pid)) from pg_stat_activity where datname = current_database() \
+                 and wait_event_type = 'Lock' and query like 'alter table inbound.event detach%'",
+            )
+            .await;
+        (killed > 0).then_some(())
+    })
+    .await;
+    assert!(waiting.await.unwrap(), "its connection is gone");
+    reader.rollback().await.unwrap();
+    assert_eq!(world.db.count("select count(*) from pg_inherits where inhdetachpending").await, 1);
+    eventually("its lock is let go", async || {
+        let held = world.db.count("select count(*) from pg_locks where locktype = 'advisory'").await;
+        (held == 0).then_some(())
+    })
+    .await;
+    purged(&world).await;
+    assert!(!is_there(&world, &old).await && !is_there(&world, &cut).await);
+}
+
+#[tokio::test]
+async fn rows_leave_after_their_retention_and_not_before() {
+    let world = world().await;
+    world
+        .run(
+            "insert into inbound.dedup (key, activity_id, day) select gen_random_uuid(), gen_random_uuid(), \
+             (now() at time zone 'UTC')::date - d from generate_series(8, 11) d, generate_series(1, 3000)",
+        )
+        .await;
+    world
+        .run(
+            "insert into inbound.receipt (key, channel, provider_id, status, occurred_at, received_at) \
+             select gen_random_uuid(), 'whatsapp', 'x', 'sent', now(), now() - make_interval(days => d) \
+             from generate_series(6, 8, 2) d",
+        )
+        .await;
+    world
+        .run(
+            "insert into inbound.rejection (id, key, channel, reason, detail, raw, delivery_id, received_at) \
+             select gen_random_uuid(), gen_random_uuid(), 'whatsapp', 'x', '', '', gen_random_uuid(), \
+             now() - make_interval(days => d) from generate_series(89, 91, 2) d",
+        )
+        .await;
+    world
+        .run(
+            "insert into inbound.dead (chat_id, seq, activity_id, channel, message_id, kind, payload, received_at, attempts, \
+             error, dead_by, dead_at, held) select gen_random_uuid(), 1, gen_random_uuid(), 'whatsapp', 'x', 'text', '{}', \
+             now(), 5, '', '', now() - make_interval(days => d), d = 92 from unnest(array[89, 91, 92]) d",
+        )
+        .await;
+    let gone = purged(&world).await;
+    assert_eq!((gone.dedup, gone.receipts, gone.rejected, gone.dead), (6000, 1, 1, 1));
+    assert_eq!(world.db.count("select count(*) from inbound.dead where held").await, 1, "it holds its chat");
+}

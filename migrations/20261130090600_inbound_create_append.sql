@@ -36,22 +36,49 @@ $$;
 
 select inbound.make_partitions_v1(7);
 
--- Appends the messages of one delivery on one channel and returns the rows that are stored under *our*
--- activity ids, also when an earlier call of ours stored them and its answer was lost: what it does not return
--- is a duplicate. All arrays run in parallel, in the provider's order. A delivery that had to be split comes in
--- several calls, of which one carries the body.
+-- Receipts are only inserted; the same one again changes nothing. Called by append_v1, last: their keys are locked after
+-- everything else.
+create function inbound.append_receipts_v1(
+  p_channel text,
+  p_keys uuid[],
+  p_provider_ids text[],
+  p_outbound_ids uuid[],
+  p_statuses text[],
+  p_error_codes bigint[],
+  p_occurred_at timestamptz[]
+) returns void
+language plpgsql set search_path = pg_catalog as $$
+begin
+  if cardinality(p_keys) > 0 then
+    insert into inbound.receipt (channel, key, provider_id, outbound_id, status, error_code, occurred_at)
+    select p_channel, u.*
+    from unnest(p_keys, p_provider_ids, p_outbound_ids, p_statuses, p_error_codes, p_occurred_at)
+      as u (key, provider_id, outbound_id, status, error_code, occurred_at)
+    order by u.key
+    on conflict (key) do nothing;
+  end if;
+end
+$$;
+revoke execute on function inbound.append_receipts_v1(text, uuid[], text[], uuid[], text[], bigint[], timestamptz[])
+  from public;
+
+-- Appends the messages and receipts of several deliveries and returns the messages that are stored under *our* activity
+-- ids, also when an earlier call of ours stored them and its answer was lost: what it does not return is a duplicate.
+-- The arrays of a kind run in parallel, in the order in which they came; `p_deliveries` and `p_receipt_deliveries` say
+-- to which delivery a message or receipt belongs, counted from 1. A delivery may come in several calls, of which one
+-- carries the body; each leaves a row, and the counts of all of them together are those of the delivery.
 --
--- Called by bus::append, at READ COMMITTED, repeated by the caller on 40001, 40P01, 55P03 and a lost connection.
--- Locks, in this order: dedup keys (by key), aliases (by kind, value), chats (by id). A wait for a lock is cut short
--- and the call repeated, so that one frozen chat does not freeze, through the locks held here, the others of the batch.
+-- Called by bus::append, at READ COMMITTED, repeated by the caller with the same activity ids on 40001, 40P01, 55P03
+-- and a lost connection. Locks, in this order: dedup keys (by key), aliases (by kind, value), chats (by id), receipts
+-- (by key). A wait for a lock is cut short, so that the caller can leave a frozen chat out and go on with the others.
 -- Runs with its owner's rights because a merge must see that the session is idle, which ingest may not read.
 create function inbound.append_v1(
   p_channel text,
-  p_delivery_id uuid,
-  p_body bytea,
-  p_trace_context text,
-  p_rejected int,
-  p_receipts int,
+  p_delivery_ids uuid[],
+  p_bodies bytea[],
+  p_trace_contexts text[],
+  p_rejected int[],
+  p_deliveries int[],
   p_keys uuid[],
   p_activity_ids uuid[],
   p_message_ids text[],
@@ -60,13 +87,20 @@ create function inbound.append_v1(
   p_phones text[],
   p_payloads jsonb[],
   p_sent_at timestamptz[],
-  p_new_chat_ids uuid[]
+  p_new_chat_ids uuid[],
+  p_receipt_deliveries int[],
+  p_receipt_keys uuid[],
+  p_provider_ids text[],
+  p_outbound_ids uuid[],
+  p_statuses text[],
+  p_error_codes bigint[],
+  p_occurred_at timestamptz[]
 ) returns table (activity_id uuid, chat_id uuid, seq bigint)
 language plpgsql security definer set search_path = pg_catalog set lock_timeout = '100ms' as $$
 #variable_conflict use_column
 declare
-  fresh uuid[];
-  mine uuid[];
+  fresh uuid[] := '{}';
+  mine uuid[] := '{}';
   user_chats uuid[];
   phone_chats uuid[];
   missing boolean;
@@ -80,41 +114,65 @@ declare
   stored int;
 begin
   -- 1. Keep only what is new. Of two copies in one call the first wins.
-  with added as (
-    insert into inbound.dedup (key, activity_id, day)
-    select distinct on (u.key) u.key, u.activity_id, (now_ at time zone 'UTC')::date
-    from unnest(p_keys, p_activity_ids) with ordinality as u (key, activity_id, place)
-    order by u.key, u.place
-    on conflict do nothing
-    returning activity_id
-  )
-  select coalesce(array_agg(activity_id), '{}') into fresh from added;
+  if cardinality(p_keys) > 0 then
+    with added as (
+      insert into inbound.dedup (key, activity_id, day)
+      select distinct on (u.key) u.key, u.activity_id, (now_ at time zone 'UTC')::date
+      from unnest(p_keys, p_activity_ids) with ordinality as u (key, activity_id, place)
+      order by u.key, u.place
+      on conflict do nothing
+      returning activity_id
+    )
+    select coalesce(array_agg(activity_id), '{}') into fresh from added;
 
-  select coalesce(array_agg(d.activity_id), '{}') into mine
-  from inbound.dedup d join unnest(p_keys, p_activity_ids) as u (key, activity_id)
-    on d.key = u.key and d.activity_id = u.activity_id;
+    select coalesce(array_agg(d.activity_id), '{}') into mine
+    from inbound.dedup d join unnest(p_keys, p_activity_ids) as u (key, activity_id)
+      on d.key = u.key and d.activity_id = u.activity_id;
 
-  if cardinality(fresh) = 0 and cardinality(mine) > 0 then
-    -- Our own call of before, whose answer was lost: all of it is stored, the delivery too.
-    return query select m, null::uuid, null::bigint from unnest(mine) m;
-    return;
+    if cardinality(fresh) = 0 and cardinality(mine) > 0 then
+      -- Our own call of before, whose answer was lost: all of it is stored, the deliveries too.
+      return query select m, null::uuid, null::bigint from unnest(mine) m;
+      return;
+    end if;
   end if;
 
-  insert into inbound.delivery (id, channel, received_at, body, created, duplicates, rejected, receipts, trace_context)
-  values (p_delivery_id, p_channel, now_, p_body, cardinality(fresh), cardinality(p_keys) - cardinality(mine),
-          p_rejected, p_receipts, p_trace_context);
+  -- Two calls at the same microsecond may each have a part of one delivery.
+  insert into inbound.delivery as known (id, channel, received_at, body, created, duplicates, rejected, receipts,
+                                         trace_context)
+  select d.id, p_channel, now_, d.body, coalesce(e.created, 0), coalesce(e.duplicates, 0), d.rejected,
+         coalesce(r.receipts, 0), d.trace_context
+  from unnest(p_delivery_ids, p_bodies, p_trace_contexts, p_rejected) with ordinality
+    as d (id, body, trace_context, rejected, place)
+  left join (
+    select u.delivery, count(*) filter (where u.activity_id = any (fresh)) as created,
+           count(*) filter (where u.activity_id <> all (mine)) as duplicates
+    from unnest(p_deliveries, p_activity_ids) as u (delivery, activity_id)
+    group by u.delivery
+  ) e on e.delivery = d.place
+  left join (
+    select u.delivery, count(*) as receipts from unnest(p_receipt_deliveries) as u (delivery) group by u.delivery
+  ) r on r.delivery = d.place
+  on conflict on constraint delivery_pkey do update set
+    body = known.body || excluded.body, created = known.created + excluded.created,
+    duplicates = known.duplicates + excluded.duplicates, rejected = known.rejected + excluded.rejected,
+    receipts = known.receipts + excluded.receipts;
+
   if cardinality(fresh) = 0 then
+    perform inbound.append_receipts_v1(p_channel, p_receipt_keys, p_provider_ids, p_outbound_ids, p_statuses,
+                                       p_error_codes, p_occurred_at);
     return;
   end if;
 
   if cardinality(fresh) < cardinality(p_keys) then
-    select array_agg(u.activity_id order by place), array_agg(u.message_id order by place),
-           array_agg(u.kind order by place), array_agg(u.user_id order by place), array_agg(u.phone order by place),
-           array_agg(u.payload order by place), array_agg(u.sent_at order by place),
-           array_agg(u.new_chat order by place)
-    into p_activity_ids, p_message_ids, p_kinds, p_user_ids, p_phones, p_payloads, p_sent_at, p_new_chat_ids
-    from unnest(p_activity_ids, p_message_ids, p_kinds, p_user_ids, p_phones, p_payloads, p_sent_at, p_new_chat_ids)
-      with ordinality as u (activity_id, message_id, kind, user_id, phone, payload, sent_at, new_chat, place)
+    select array_agg(u.delivery order by place), array_agg(u.activity_id order by place),
+           array_agg(u.message_id order by place), array_agg(u.kind order by place),
+           array_agg(u.user_id order by place), array_agg(u.phone order by place), array_agg(u.payload order by place),
+           array_agg(u.sent_at order by place), array_agg(u.new_chat order by place)
+    into p_deliveries, p_activity_ids, p_message_ids, p_kinds, p_user_ids, p_phones, p_payloads, p_sent_at,
+         p_new_chat_ids
+    from unnest(p_deliveries, p_activity_ids, p_message_ids, p_kinds, p_user_ids, p_phones, p_payloads, p_sent_at,
+                p_new_chat_ids)
+      with ordinality as u (delivery, activity_id, message_id, kind, user_id, phone, payload, sent_at, new_chat, place)
     where u.activity_id = any (fresh);
   end if;
 
@@ -232,11 +290,13 @@ begin
                                delivery_id, trace_context)
     select m.chat_id,
            n.next_seq - n.size + row_number() over (partition by m.chat_id order by m.place) - 1,
-           m.activity_id, p_channel, m.message_id, m.kind, m.payload, m.sent_at, now_, p_delivery_id, p_trace_context
+           m.activity_id, p_channel, m.message_id, m.kind, m.payload, m.sent_at, now_, p_delivery_ids[m.delivery],
+           p_trace_contexts[m.delivery]
     from (
       select coalesce(u.user_chat, u.phone_chat) as chat_id, u.*
-      from unnest(p_activity_ids, p_message_ids, p_kinds, p_payloads, p_sent_at, user_chats, phone_chats) with ordinality
-        as u (activity_id, message_id, kind, payload, sent_at, user_chat, phone_chat, place)
+      from unnest(p_deliveries, p_activity_ids, p_message_ids, p_kinds, p_payloads, p_sent_at, user_chats, phone_chats)
+        with ordinality
+        as u (delivery, activity_id, message_id, kind, payload, sent_at, user_chat, phone_chat, place)
     ) m
     join unnest(chat_ids, next_seqs, sizes) as n (id, next_seq, size) on n.id = m.chat_id
     returning activity_id, chat_id, seq
@@ -248,8 +308,17 @@ begin
   if stored <> cardinality(mine) then
     raise exception 'append lost a row: % stored of %', stored, cardinality(mine) using errcode = 'XX000';
   end if;
+  perform inbound.append_receipts_v1(p_channel, p_receipt_keys, p_provider_ids, p_outbound_ids, p_statuses,
+                                     p_error_codes, p_occurred_at);
 end
 $$;
+
+revoke execute on function inbound.append_v1(text, uuid[], bytea[], text[], int[], int[], uuid[], uuid[], text[], text[],
+  text[], text[], jsonb[], timestamptz[], uuid[], int[], uuid[], text[], uuid[], text[], bigint[], timestamptz[])
+  from public;
+grant execute on function inbound.append_v1(text, uuid[], bytea[], text[], int[], int[], uuid[], uuid[], text[], text[],
+  text[], text[], jsonb[], timestamptz[], uuid[], int[], uuid[], text[], uuid[], text[], bigint[], timestamptz[])
+  to abisu_ingest;
 
 -- Says of every event where it stands. For people and for outside checks; metrics read the chat rows.
 create view inbound.event_state as

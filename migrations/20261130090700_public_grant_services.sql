@@ -1,16 +1,12 @@
 -- What each service may do, and nothing more. `public` may execute nothing of ours.
 set local lock_timeout = '5s';
 
-revoke execute on function inbound.append_v1(text, uuid, bytea, text, int, int, uuid[], uuid[], text[], text[], text[],
-  text[], jsonb[], timestamptz[], uuid[]) from public;
 revoke execute on function inbound.make_partitions_v1(int) from public;
 
 -- Every service checks the schema's version before it reports ready.
 grant select on public._sqlx_migrations to abisu_ingest, abisu_conversation, abisu_geocode, abisu_partner_push;
 
 grant usage on schema inbound to abisu_ingest;
-grant execute on function inbound.append_v1(text, uuid, bytea, text, int, int, uuid[], uuid[], text[], text[], text[],
-  text[], jsonb[], timestamptz[], uuid[]) to abisu_ingest;
 grant execute on function inbound.make_partitions_v1(int) to abisu_ingest;
 grant insert, select (key) on inbound.rejection to abisu_ingest;
 grant insert, select (key) on inbound.receipt to abisu_ingest;

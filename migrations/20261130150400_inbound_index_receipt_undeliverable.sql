@@ -1,4 +1,5 @@
--- no-transaction
 -- Messages that turned out undeliverable after they were accepted: a form among them met a client that is too old.
-create index concurrently if not exists receipt_undeliverable on inbound.receipt (channel, received_at)
+set local lock_timeout = '5s';
+
+create index receipt_undeliverable on inbound.receipt (channel, received_at)
   where status = 'failed' and error_code = 131026;

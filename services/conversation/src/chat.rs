@@ -29,7 +29,7 @@ async fn attempt(context: &Context, claimed: &Claimed, stopping: &CancellationTo
     let plan = Arc::new(plan(context, claimed, stopping).await);
     match patiently(|| write::commit(&context.pool, Arc::clone(&plan))).await {
         Ok(written) => {
-            context.metrics.settle(plan.settlement.outcome.name());
+            context.queues.settled(&plan.channel, plan.settlement.outcome, &Ok(()));
             for queue in written.queues() {
                 context.announce(queue);
             }
@@ -59,14 +59,14 @@ async fn put_back(context: &Context, claimed: &Claimed, why: String) {
         with_tx(&context.pool, settlement.clone(), |tx, settlement| Box::pin(settle(tx, settlement)))
     });
     match settled.await {
-        Ok(()) => context.metrics.settle(settlement.outcome.name()),
+        Ok(()) => context.queues.settled(&context.config.channel, settlement.outcome, &Ok(())),
         Err(bus::Error::Fenced) => fenced(context, claimed),
         Err(bus::Error::Database(error)) => left(claimed, &error),
     }
 }
 
 fn fenced(context: &Context, claimed: &Claimed) {
-    context.metrics.settle("fenced");
+    context.queues.settled(&context.config.channel, Outcome::Done, &Err(bus::Error::Fenced));
     tracing::warn!(chat.epoch = claimed.epoch, "a loan was over before it was settled; nothing was written");
 }
 

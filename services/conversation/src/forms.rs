@@ -48,7 +48,8 @@ impl Forms {
             }
         };
         // A token that is there decides, also one that is not of ours: it then belongs to no prompt.
-        let token = completion.flow_token.as_deref().map(|token| Uuid::parse_str(token).unwrap_or(Uuid::nil()));
+        let token =
+            completion.flow_token.as_deref().map(|token| Uuid::parse_str(token).unwrap_or(Uuid::nil()));
         let answer = match completion.version.as_deref() {
             Some(version) if version != self.builtin.version() => {
                 let compiled = store::compiled_taxonomy(pool, channel, version).await?;

@@ -39,6 +39,8 @@ mod write;
 
 use std::sync::Arc;
 
+use bus::mailbox::{Claimer, belt};
+use bus::metrics::QueueMetrics;
 use bus::wake::{Listener, Notifier, Queue};
 use channel::Channel;
 use channel::meta::graph::GraphClient;
@@ -78,6 +80,10 @@ pub struct Context {
     pub notifier: Notifier,
     /// Hears of work.
     pub listener: Listener,
+    /// Takes chats from the inbound queue.
+    pub claimer: Claimer,
+    /// How the queues stand.
+    pub queues: QueueMetrics,
     /// Counters.
     pub metrics: Metrics,
 }
@@ -117,10 +123,14 @@ pub fn start(
         anyhow::bail!("the texts are not valid: {}", problems.join("; "));
     }
     let pool = shell.database(&config.database)?;
+    let queue_metrics = QueueMetrics::default();
+    shell.metrics(|registry| queue_metrics.register(registry));
     let (marks, marking) = marks::new(config.mark_read);
     let context = Arc::new(Context {
         forms: Forms::builtin()?,
         metrics: shell.metrics(Metrics::register),
+        claimer: Claimer::new(pool.clone(), queue_metrics.clone()),
+        queues: queue_metrics.clone(),
         owner: Uuid::now_v7(),
         notifier: Notifier::default(),
         listener: Listener::default(),
@@ -143,6 +153,18 @@ pub fn start(
     let (pool, token) = (context.pool.clone(), stopping.clone());
     shell.spawn("listener", async move {
         listener.run(pool, queues, token).await;
+        Ok(())
+    });
+    let (pool, token) = (context.pool.clone(), stopping.clone());
+    let (channel, belt_metrics) = (context.config.channel.clone(), queue_metrics.clone());
+    shell.spawn("belt", async move {
+        belt(pool, channel, belt_metrics, token).await;
+        Ok(())
+    });
+    let (pool, token, channels) =
+        (context.pool.clone(), stopping.clone(), vec![context.config.channel.clone()]);
+    shell.spawn("queue metrics", async move {
+        queue_metrics.run(pool, channels, token).await;
         Ok(())
     });
     shell.spawn("worker", worker::run(Arc::clone(&context), stopping.clone()));

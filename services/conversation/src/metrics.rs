@@ -17,8 +17,6 @@ pub struct OutcomeLabel {
 pub struct Metrics {
     /// Events by what the dialogue made of them.
     events: Family<OutcomeLabel, Counter>,
-    /// Settled chats by outcome; `fenced` where the lease was lost.
-    settles: Family<OutcomeLabel, Counter>,
     /// Replies by what became of them.
     outbounds: Family<OutcomeLabel, Counter>,
     /// Photos by what became of the attempt.
@@ -36,7 +34,6 @@ impl Metrics {
     pub fn register(registry: &mut Registry) -> Self {
         let metrics = Self::default();
         registry.register("events", "Events handled, by outcome", metrics.events.clone());
-        registry.register("settles", "Chats settled, by outcome", metrics.settles.clone());
         registry.register("outbounds", "Replies finished, by outcome", metrics.outbounds.clone());
         registry.register("photos", "Photo attempts, by outcome", metrics.photos.clone());
         registry.register("marks", "Messages marked as read, by outcome", metrics.marks.clone());
@@ -48,11 +45,6 @@ impl Metrics {
     /// An event was handled.
     pub fn event(&self, outcome: &'static str) {
         self.events.get_or_create(&OutcomeLabel { outcome }).inc();
-    }
-
-    /// A chat was settled.
-    pub fn settle(&self, outcome: &'static str) {
-        self.settles.get_or_create(&OutcomeLabel { outcome }).inc();
     }
 
     /// A reply was finished.

@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bus::mailbox::{Claim, Claimed, claim, renew};
+use bus::mailbox::{Claim, Claimed, renew};
 use bus::wake::Queue;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
@@ -69,7 +69,7 @@ async fn take(context: &Context, limit: usize, solo: bool) -> Vec<Claimed> {
         lease: context.config.lease,
         solo,
     };
-    match claim(&context.pool, &request).await {
+    match context.claimer.claim(&request).await {
         Ok(claimed) => claimed,
         Err(error) => {
             let said = said::queue(&error);

@@ -39,9 +39,11 @@ pub async fn start(config: Config, shell: &Shell) -> anyhow::Result<SocketAddr> 
     let metrics = shell.metrics(metrics::Metrics::register);
     let notifier = bus::wake::Notifier::default();
     let registry = channels::Registry::new(&channels);
+    let appender = bus::append::Appender::new(pool.clone(), PATIENCE);
+    shell.metrics(|registry| appender.metrics().register(registry));
     let app = http::App {
         registry: registry.clone(),
-        appender: bus::append::Appender::new(pool.clone(), PATIENCE),
+        appender,
         notifier: notifier.clone(),
         bodies: body::Bodies::new(),
         metrics: metrics.clone(),

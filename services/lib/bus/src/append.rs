@@ -2,7 +2,7 @@
 //!
 //! What is here is data; [`Appender`] does the work. What many calls bring at once goes in one commit: a delivery is
 //! taken apart by chat (`pieces`), each chat keeps to a lane, and a lane commits whatever gathered while its previous
-//! commit ran (`lanes`). A batch is one statement in autocommit (`inbound.append_v2`), so that a stalled process holds no
+//! commit ran (`lanes`). A batch is one statement in autocommit (`inbound.append_v1`), so that a stalled process holds no
 //! lock; one that the database refuses for its data is split until the poison stands alone and becomes a rejection
 //! (`store`), and nothing of a chat overtakes. A delivery is answered when all of it is committed.
 

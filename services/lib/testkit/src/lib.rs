@@ -97,7 +97,11 @@ async fn template(server: &PgConnectOptions) -> Result<String, sqlx::Error> {
     made.map(|()| name)
 }
 
-async fn make_template(on: &mut PgConnection, server: &PgConnectOptions, name: &str) -> Result<(), sqlx::Error> {
+async fn make_template(
+    on: &mut PgConnection,
+    server: &PgConnectOptions,
+    name: &str,
+) -> Result<(), sqlx::Error> {
     let known: bool = sqlx::query_scalar("select exists (select from pg_database where datname = $1)")
         .bind(name)
         .fetch_one(&mut *on)
@@ -109,7 +113,10 @@ async fn make_template(on: &mut PgConnection, server: &PgConnectOptions, name: &
     on.execute(AssertSqlSafe(format!("drop database if exists {building}"))).await?;
     on.execute(AssertSqlSafe(format!("create database {building}"))).await?;
     let mut fresh = server.clone().database(&building).connect().await?;
-    MIGRATIONS.run_direct(None, &mut fresh, false).await.map_err(|error| sqlx::Error::Migrate(Box::new(error)))?;
+    MIGRATIONS
+        .run_direct(None, &mut fresh, false)
+        .await
+        .map_err(|error| sqlx::Error::Migrate(Box::new(error)))?;
     fresh.close().await?;
     // Renamed when complete, so that a run that is cut half way leaves no half template behind.
     on.execute(AssertSqlSafe(format!("alter database {building} rename to {name}"))).await?;

@@ -22,7 +22,7 @@ async fn closed(connection: &mut sqlx::PgConnection) -> sqlx::Transaction<'_, sq
 #[tokio::test]
 async fn what_gathers_while_a_commit_runs_goes_in_the_next_one() {
     let world = world().await;
-    world.run("alter function inbound.append_v2 set lock_timeout = '10s'").await;
+    world.run("alter function inbound.append_v1 set lock_timeout = '10s'").await;
     let mut other = world.connect().await;
     let held = closed(&mut other).await;
     let append = |n: usize| {
@@ -85,7 +85,7 @@ async fn one_person_under_two_identities_keeps_the_order_of_the_delivery() {
 #[tokio::test]
 async fn calls_of_one_chat_are_numbered_in_the_order_in_which_they_were_made() {
     let world = world().await;
-    world.run("alter function inbound.append_v2 set lock_timeout = '10s'").await;
+    world.run("alter function inbound.append_v1 set lock_timeout = '10s'").await;
     let mut other = world.connect().await;
     let held = closed(&mut other).await;
     let mut calls = Vec::new();
@@ -153,7 +153,7 @@ async fn a_frozen_chat_gets_a_lane_of_its_own_and_loses_no_place() {
 #[tokio::test]
 async fn beyond_its_room_an_appender_refuses_and_forgets() {
     let world = world().await;
-    world.run("alter function inbound.append_v2 set lock_timeout = '10s'").await;
+    world.run("alter function inbound.append_v1 set lock_timeout = '10s'").await;
     let appender = Appender::new(world.pool.clone(), PATIENCE).with_limits(10, 1 << 20);
     let mut other = world.connect().await;
     let held = closed(&mut other).await;
@@ -217,7 +217,7 @@ async fn while_nothing_can_be_stored_nobody_waits_longer_than_its_patience_and_n
 #[tokio::test]
 async fn a_poison_in_a_batch_of_many_calls_costs_only_its_own() {
     let world = world().await;
-    world.run("alter function inbound.append_v2 set lock_timeout = '10s'").await;
+    world.run("alter function inbound.append_v1 set lock_timeout = '10s'").await;
     let mut other = world.connect().await;
     let held = closed(&mut other).await;
     let mut calls = Vec::new();
@@ -250,7 +250,7 @@ async fn corruption_of_one_chat_refuses_that_chat_only() {
     let world = world().await;
     world.chat_with("34600000001", 1).await;
     world.run("update chat.chat set next_seq = 1, done_seq = 0").await;
-    world.run("alter function inbound.append_v2 set lock_timeout = '10s'").await;
+    world.run("alter function inbound.append_v1 set lock_timeout = '10s'").await;
     let mut other = world.connect().await;
     let held = closed(&mut other).await;
     let append = |phone: &'static str| {

@@ -64,7 +64,7 @@ async fn time_follows_sequence_also_where_the_call_that_began_first_stores_last(
     let mut other = world.connect().await;
     let held = append_held(&mut other, &by_phone("34600000002", "new")).await;
     // It begins before the other and waits for an alias, in front of all chats.
-    world.run("alter function inbound.append_v2 set lock_timeout = '10s'").await;
+    world.run("alter function inbound.append_v1 set lock_timeout = '10s'").await;
     let mut slow = world.connect().await;
     let slow = tokio::spawn(async move {
         append_on(&mut slow, &[by_phone("34600000002", "x"), by_phone("34600000001", "slow")]).await;

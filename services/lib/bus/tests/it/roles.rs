@@ -60,7 +60,7 @@ async fn ingest_appends_and_sees_nothing() {
             "select * from inbound.delivery",
             "select * from inbound.rejection",
             "delete from inbound.dedup",
-            "select inbound.append_receipts_v2('a', '{}', '{}', '{}', '{}', '{}', '{}')",
+            "select inbound.append_receipts_v1('a', '{}', '{}', '{}', '{}', '{}', '{}')",
             "select inbound.replay_v1(gen_random_uuid(), gen_random_uuid(), 'a', 'a')",
             "select inbound.drop_detached_v1('event_20260101')",
             "select * from inbound.operation",

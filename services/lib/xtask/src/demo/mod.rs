@@ -10,8 +10,11 @@ use anyhow::{Context, bail};
 use crate::citizen::Simulator;
 use crate::progress::say;
 use crate::stack::{Options, Stack};
-use crate::tree::{self, STATE};
+use crate::tree::{self, ROOT, STATE};
 use play::{Place, Script};
+
+/// A few streets, to look addresses up without anybody outside.
+const STREETS: &str = "services/geocode/streets/vitoria-gasteiz.csv";
 
 /// What the citizens do.
 const SCRIPTS: [Script; 2] = [
@@ -37,15 +40,24 @@ const SCRIPTS: [Script; 2] = [
     },
 ];
 
-/// Runs the demo.
+/// Runs the demo; `offline` looks addresses up in the database and asks no CartoCiudad.
 ///
 /// # Errors
 /// Something could not be started, or is not right at the end; every flaw has been printed.
-pub async fn run() -> anyhow::Result<()> {
+pub async fn run(offline: bool) -> anyhow::Result<()> {
     let mut options = Options::new(tree::binaries().await?);
     // Apart from those of an `up` that may be running.
     options.logs = STATE.join("demo-logs");
+    if offline {
+        options.environment.insert("ABISU_GEOCODER".to_owned(), "offline".to_owned());
+        // Nobody listens there: whoever asks outside all the same gets no answer.
+        options.environment.insert("ABISU_CARTOCIUDAD_URL".to_owned(), "http://127.0.0.1:9".to_owned());
+    }
     let stack = Stack::start(options).await?;
+    if offline {
+        let loaded = stack.abisu(&["geocoder", "load", &ROOT.join(STREETS).to_string_lossy()]).await?;
+        say(loaded.trim());
+    }
     let url = stack.urls.simulator.as_deref().context("the demo needs the simulators")?;
     let simulator = Simulator::new(url)?;
     let taxonomy = flow_json::Taxonomy::builtin()

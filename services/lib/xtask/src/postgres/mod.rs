@@ -37,6 +37,7 @@ const STOP: Duration = Duration::from_secs(5);
 pub struct Cluster {
     server: Child,
     port: u16,
+    programs: PathBuf,
     folder: PathBuf,
     state: PathBuf,
 }
@@ -93,7 +94,13 @@ impl Cluster {
         let started = Self::init_and_start(programs, &account, &data, &log, durable);
         let (server, port) = started.inspect_err(|_| remove(state, &folder))?;
         ledger::child(state, server.id());
-        let mut cluster = Self { server, port, folder, state: state.to_owned() };
+        let mut cluster = Self {
+            server,
+            port,
+            programs: programs.to_owned(),
+            folder,
+            state: state.to_owned(),
+        };
         cluster.answers().await.with_context(|| tail(&log))?;
         cluster.database("abisu").await?;
         let mut on = PgConnection::connect(&cluster.url("abisu")).await?;
@@ -174,6 +181,11 @@ impl Cluster {
         let mut on = PgConnection::connect(&self.url("postgres")).await?;
         on.execute(sqlx::AssertSqlSafe(format!("create database {name}"))).await?;
         Ok(on.close().await?)
+    }
+
+    /// The folder of the programs that came with the server.
+    pub fn programs(&self) -> &Path {
+        &self.programs
     }
 
     /// The owner's URL of a database.

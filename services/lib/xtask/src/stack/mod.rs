@@ -40,6 +40,8 @@ const AREA: &str = "services/geocode/areas/vitoria-gasteiz.geojson";
 pub struct Options {
     /// Folder with the built binaries.
     pub binaries: PathBuf,
+    /// Which of [`SERVICES`], in the order in which they are started.
+    pub services: Vec<&'static str>,
     /// Start the simulators of Meta, CartoCiudad and the contractor.
     pub simulator: bool,
     /// Owner's URL of the database; a private server is started without it and without `ABISU_DATABASE_URL`.
@@ -55,10 +57,11 @@ pub struct Options {
 }
 
 impl Options {
-    /// Simulators, a private server, logs in `.abisu/logs`.
+    /// All services, simulators, a private server, logs in `.abisu/logs`.
     pub fn new(binaries: PathBuf) -> Self {
         Self {
             binaries,
+            services: SERVICES.to_vec(),
             simulator: true,
             database: None,
             durable: false,
@@ -106,7 +109,7 @@ impl Stack {
         ledger::clean(&STATE)?;
         std::fs::create_dir_all(&options.logs)?;
         let mut settings = Settings::new(options.environment.clone());
-        settings.check(options.simulator)?;
+        settings.check(options.simulator, &options.services)?;
         let given = options.database.clone().or(settings.resolve("ABISU_DATABASE_URL")?);
         let (cluster, database) = match given {
             Some(url) => (None, url),
@@ -118,7 +121,8 @@ impl Stack {
         };
         let address = || ports::free().map(|port| format!("127.0.0.1:{port}"));
         let (ingest, geocode, simulator) = (address()?, address()?, address()?);
-        let admin = SERVICES
+        let admin = options
+            .services
             .iter()
             .map(|&name| Ok((name, address()?)))
             .collect::<anyhow::Result<BTreeMap<_, _>>>()?;
@@ -138,16 +142,18 @@ impl Stack {
             settings,
             services: BTreeMap::new(),
             _simulator: None,
-            up_file: options.up_file.then(|| Arc::new(UpFile::new(STATE.join("up.json"), SERVICES))),
+            up_file: options.up_file.then(|| Arc::new(UpFile::new(STATE.join("up.json"), options.services.iter().copied()))),
             _cluster: cluster,
         };
         stack.prepare_database().await?;
         if options.simulator {
             stack._simulator = Some(stack.start_simulator(&simulator, &options.logs).await?);
         }
-        say("publishing the forms of every language");
-        stack.abisu(&["flows", "publish"]).await?;
-        for name in SERVICES {
+        if options.services.contains(&"conversation") {
+            say("publishing the forms of every language");
+            stack.abisu(&["flows", "publish"]).await?;
+        }
+        for &name in &options.services {
             let service = stack.start_service(name, listen.get(name), &admin[name], &options.logs)?;
             stack.services.insert(name, service);
         }

@@ -64,10 +64,12 @@ impl Settings {
         }
     }
 
-    /// Refuses a stack that would have nobody to talk to.
-    pub(super) fn check(&self, simulator: bool) -> anyhow::Result<()> {
-        for name in ["ABISU_META_GRAPH_URL", "ABISU_PARTNER_URL"] {
-            if !simulator && self.environment(name).is_none() {
+    /// Refuses a stack whose services would have nobody to talk to.
+    pub(super) fn check(&self, simulator: bool, services: &[&str]) -> anyhow::Result<()> {
+        for (service, name) in
+            [("conversation", "ABISU_META_GRAPH_URL"), ("partner-push", "ABISU_PARTNER_URL")]
+        {
+            if !simulator && services.contains(&service) && self.environment(name).is_none() {
                 bail!("{name} is not set; without the simulators, set it to the base URL of your own server");
             }
         }
@@ -169,7 +171,8 @@ mod tests {
 
     #[test]
     fn without_simulators_the_other_side_must_be_named() {
-        let error = Settings::new(BTreeMap::new()).check(false).unwrap_err().to_string();
+        let error = Settings::new(BTreeMap::new()).check(false, &super::super::SERVICES).unwrap_err().to_string();
         assert!(error.starts_with("ABISU_META_GRAPH_URL is not set"), "{error}");
+        assert!(Settings::new(BTreeMap::new()).check(false, &["ingest"]).is_ok(), "it talks to nobody");
     }
 }

@@ -246,7 +246,7 @@ pub(crate) async fn append_held<'c>(
 pub(crate) async fn append_on(connection: &mut PgConnection, events: &[NewEvent]) {
     let ids = || events.iter().map(|_| Uuid::now_v7()).collect::<Vec<_>>();
     sqlx::query(
-        "select inbound.append_v2($1, array[$2], array[''::bytea], array[null], array[0], $3, $4, $5, $6, \
+        "select inbound.append_v1($1, array[$2], array[''::bytea], array[null], array[0], $3, $4, $5, $6, \
          array_fill('text'::text, array[cardinality($4)]), $7, $8, array_fill('{}'::jsonb, array[cardinality($4)]), \
          array_fill(null::timestamptz, array[cardinality($4)]), $9, '{}', '{}', '{}', '{}', '{}', '{}', '{}')",
     )

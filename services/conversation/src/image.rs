@@ -3,6 +3,9 @@
 //! A phone writes place, time and owner into a file, and may hang a film or a second picture behind it. Everything goes
 //! but what the picture needs to be shown right. The pixels are touched only to turn a picture upright, since with its
 //! metadata goes the note that it lies on its side. What it is, is judged by its bytes alone.
+//!
+//! A damaged picture of a known kind is kept, without the metadata that can be found in it: it is what the citizen sent,
+//! its hash says so, and no other attempt would give a better one.
 
 mod jpeg;
 
@@ -39,9 +42,6 @@ pub enum Refused {
     /// Neither JPEG nor PNG nor WebP.
     #[error("not a picture of a known kind")]
     Unknown,
-    /// Broken, or cut short.
-    #[error("a picture that cannot be read")]
-    Unreadable,
     /// More pixels than anybody's camera has.
     #[error("a picture of too many pixels")]
     TooLarge,
@@ -61,23 +61,19 @@ pub fn clean(bytes: &Bytes) -> Result<Clean, Refused> {
         Some(_) | None => return Err(Refused::Unknown),
     };
     let size = ImageReader::with_format(Cursor::new(bytes), format).into_dimensions();
-    let (width, height) = size.map_err(|_| Refused::Unreadable)?;
-    if u64::from(width) * u64::from(height) > LARGEST {
+    if size.is_ok_and(|(width, height)| u64::from(width) * u64::from(height) > LARGEST) {
         return Err(Refused::TooLarge);
     }
-    let stripped = match format {
-        ImageFormat::Png => png(bytes.clone()),
-        ImageFormat::WebP => webp(bytes.clone()),
+    let (stripped, exif) = match format {
+        ImageFormat::Png => png(bytes.clone()).unwrap_or_else(|| (bytes.clone(), None)),
+        ImageFormat::WebP => webp(bytes.clone()).unwrap_or_else(|| (bytes.clone(), None)),
         _ => jpeg::strip(bytes),
     };
-    let (stripped, exif) = stripped.ok_or(Refused::Unreadable)?;
-    match exif.as_deref().and_then(orientation) {
-        None | Some(Orientation::NoTransforms) => Ok(Clean { content_type, bytes: stripped, turned: false }),
-        Some(orientation) => {
-            let bytes = turn(&stripped, format, orientation).ok_or(Refused::Unreadable)?;
-            Ok(Clean { content_type, bytes, turned: true })
-        }
-    }
+    let turned = match exif.as_deref().and_then(orientation) {
+        None | Some(Orientation::NoTransforms) => None,
+        Some(orientation) => turn(&stripped, format, orientation),
+    };
+    Ok(Clean { content_type, turned: turned.is_some(), bytes: turned.unwrap_or(stripped) })
 }
 
 /// What of a PNG makes its picture.

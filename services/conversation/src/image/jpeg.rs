@@ -8,37 +8,54 @@ const EOI: u8 = 0xd9;
 const SOS: u8 = 0xda;
 const EXIF: &[u8] = b"Exif\0\0";
 
-/// The picture alone, and its EXIF block. `None`: not a whole JPEG.
-pub(super) fn strip(bytes: &Bytes) -> Option<(Bytes, Option<Bytes>)> {
+/// The picture alone, and its EXIF block. What cannot be walked to its end is kept from there on as it is, unless the
+/// place where it breaks is metadata.
+pub(super) fn strip(bytes: &Bytes) -> (Bytes, Option<Bytes>) {
     let mut picture = vec![0xff, SOI];
     let mut exif = None;
-    let mut rest = bytes.get(2..)?;
+    let mut rest = bytes.get(2..).unwrap_or_default();
+    if let Err(broken) = walk(&mut rest, &mut picture, &mut exif)
+        && !broken.is_some_and(|marker| matches!(marker, 0xe1 | 0xed | 0xfe))
+    {
+        picture.extend_from_slice(rest);
+    }
+    (picture.into(), exif)
+}
+
+/// Where a walk ended too early: in the segment of this marker, or before any.
+type Broken = Option<u8>;
+
+/// Takes the picture out of `rest`, which stands at the broken place where there is one.
+fn walk(rest: &mut &[u8], picture: &mut Vec<u8>, exif: &mut Option<Bytes>) -> Result<(), Broken> {
     loop {
-        let marker;
-        (marker, rest) = next_marker(rest)?;
+        let (marker, behind) = next_marker(rest).ok_or(None)?;
+        let broken = || Some(marker);
         match marker {
             EOI => {
                 picture.extend_from_slice(&[0xff, EOI]);
-                return Some((picture.into(), exif));
+                return Ok(());
             }
             // Markers without a body.
-            0x01 | 0xd0..=0xd7 => picture.extend_from_slice(&[0xff, marker]),
+            0x01 | 0xd0..=0xd7 => {
+                picture.extend_from_slice(&[0xff, marker]);
+                *rest = behind;
+            }
             _ => {
-                let length = usize::from(u16::from_be_bytes(*rest.first_chunk()?));
-                let segment = rest.get(..length)?;
-                let body = segment.get(2..)?;
-                rest = &rest[length..];
+                let length = usize::from(u16::from_be_bytes(*behind.first_chunk().ok_or_else(broken)?));
+                let segment = behind.get(..length).ok_or_else(broken)?;
+                let body = segment.get(2..).ok_or_else(broken)?;
+                *rest = &behind[length..];
                 if exif.is_none() && marker == 0xe1 {
-                    exif = body.strip_prefix(EXIF).map(Bytes::copy_from_slice);
+                    *exif = body.strip_prefix(EXIF).map(Bytes::copy_from_slice);
                 }
                 if is_picture(marker, body) {
                     picture.extend_from_slice(&[0xff, marker]);
                     picture.extend_from_slice(segment);
                 }
                 if marker == SOS {
-                    let scan = scan_length(rest)?;
+                    let scan = scan_length(rest).ok_or(None)?;
                     picture.extend_from_slice(&rest[..scan]);
-                    rest = &rest[scan..];
+                    *rest = &rest[scan..];
                 }
             }
         }

@@ -97,10 +97,23 @@ fn a_picture_keeps_nothing_behind_its_end_or_between_its_scans() {
 fn what_is_no_picture_is_refused() {
     assert_eq!(clean(&Bytes::from_static(b"something else, as long")).unwrap_err(), Refused::Unknown);
     assert_eq!(clean(&Bytes::new()).unwrap_err(), Refused::Unknown);
+}
+
+#[test]
+fn a_damaged_picture_is_kept_without_the_metadata_that_can_be_found() {
     for format in FORMATS {
-        let half = &picture(format)[..40];
-        assert_eq!(clean(&Bytes::copy_from_slice(half)).unwrap_err(), Refused::Unreadable, "{format:?}");
+        let half = Bytes::copy_from_slice(&picture(format)[..40]);
+        assert_eq!(clean(&half).unwrap().bytes, half, "{format:?}");
     }
+    // Cut short in its scan: the metadata before it goes all the same, and it cannot be turned.
+    let whole = with_exif(ImageFormat::Jpeg, 6);
+    let cut = clean(&whole.slice(..whole.len() - 4)).unwrap();
+    assert!(!tells(&cut.bytes) && cut.bytes.len() > 40);
+    // Cut short in its metadata: nothing of that is kept.
+    let exif = whole.windows(4).position(|bytes| bytes == b"Exif").unwrap();
+    assert!(!tells(&clean(&whole.slice(..exif + 60)).unwrap().bytes));
+    let noise = Bytes::from_static(b"\xff\xd8\xff\xe0 and then anything at all");
+    assert_eq!(clean(&noise).unwrap().bytes, noise);
 }
 
 #[test]

@@ -3,14 +3,17 @@
 //! * [`postgres`]: a private server with PostGIS, found or installed.
 //! * [`stack`]: the services and the simulators as processes that are started again when they end.
 //! * [`citizen`]: a person with a phone, played by the simulator.
-//! * [`demo`], [`up`], [`test`], [`lint`], [`sqlx`]: the commands.
+//! * [`demo`], [`up`], [`converse`], [`bench`], [`test`], [`lint`], [`sqlx`]: the commands.
 //!
 //! This crate depends on no service and not on `runtime`: it is compiled before them, and it must run while they do
-//! not compile. Whatever it starts, it stops: on return, on failure and on a signal; what a killed run left behind is
+//! not compile. Of the others it takes the two pure ones; what measures them all is a program of its own in
+//! `benches/`, whose dependencies are those of development. Whatever it starts, it stops: on return, on failure and on a signal; what a killed run left behind is
 //! removed by the next one (see [`ledger`]).
 #![deny(missing_docs)]
 
+pub mod bench;
 pub mod citizen;
+pub mod converse;
 pub mod demo;
 pub mod ledger;
 pub mod lint;

@@ -1,10 +1,13 @@
 //! `cargo xtask …`; see the library.
 
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use anyhow::bail;
 use clap::{Parser, Subcommand};
+use dialogue::Language;
 use tokio::signal::unix::{SignalKind, signal};
+use xtask::bench;
 
 /// Demo, tests, checks: everything a developer runs
 #[derive(Parser)]
@@ -17,7 +20,19 @@ struct Args {
 #[derive(Subcommand)]
 enum Command {
     /// Two citizens report from greeting to contractor's record; exit 0 only if all of it is right
-    Demo,
+    Demo {
+        /// Look addresses up in the database and ask no CartoCiudad
+        #[arg(long)]
+        offline: bool,
+    },
+    /// Play one conversation in the terminal against the pure core: no database, no network
+    Converse {
+        /// Begin after the choice of this language: es or eu
+        #[arg(long, value_parser = language)]
+        lang: Option<Language>,
+    },
+    /// Measure on a private, durable server, release build, several rounds; asserts nothing
+    Bench(bench::Args),
     /// The whole system in the foreground until Ctrl-C; addresses in .abisu/up.json
     Up {
         /// Without the simulators of Meta, CartoCiudad and the contractor: name your own in the environment
@@ -41,6 +56,15 @@ enum Command {
 
 fn main() -> ExitCode {
     let args = Args::parse();
+    // Before there is a runtime: a read from the terminal cannot be cancelled, and here a signal simply ends it.
+    if let Command::Converse { lang } = args.command {
+        let stdin = std::io::stdin();
+        let echo = !stdin.is_terminal();
+        return match xtask::converse::run(lang, stdin.lock(), std::io::stdout().lock(), echo) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => fail(&error),
+        };
+    }
     let runtime = match tokio::runtime::Runtime::new() {
         Ok(runtime) => runtime,
         Err(error) => return fail(&error.into()),
@@ -59,7 +83,9 @@ async fn until_signal(command: Command) -> anyhow::Result<()> {
     let wants_signal = matches!(command, Command::Up { .. });
     let running = async {
         match command {
-            Command::Demo => xtask::demo::run().await,
+            Command::Demo { offline } => xtask::demo::run(offline).await,
+            Command::Converse { .. } => Ok(()),
+            Command::Bench(args) => bench::run(&args).await,
             Command::Up { no_simulator } => xtask::up::run(!no_simulator).await,
             Command::Test { filter } => xtask::test::run(&filter).await,
             Command::Lint => xtask::lint::run().await,
@@ -73,6 +99,10 @@ async fn until_signal(command: Command) -> anyhow::Result<()> {
         _ = hangup.recv() => {}
     }
     if wants_signal { Ok(()) } else { bail!("interrupted") }
+}
+
+fn language(code: &str) -> Result<Language, String> {
+    Language::parse(code).ok_or_else(|| "es or eu".to_owned())
 }
 
 fn fail(error: &anyhow::Error) -> ExitCode {

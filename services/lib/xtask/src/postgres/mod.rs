@@ -94,13 +94,8 @@ impl Cluster {
         let started = Self::init_and_start(programs, &account, &data, &log, durable);
         let (server, port) = started.inspect_err(|_| remove(state, &folder))?;
         ledger::child(state, server.id());
-        let mut cluster = Self {
-            server,
-            port,
-            programs: programs.to_owned(),
-            folder,
-            state: state.to_owned(),
-        };
+        let mut cluster =
+            Self { server, port, programs: programs.to_owned(), folder, state: state.to_owned() };
         cluster.answers().await.with_context(|| tail(&log))?;
         cluster.database("abisu").await?;
         let mut on = PgConnection::connect(&cluster.url("abisu")).await?;

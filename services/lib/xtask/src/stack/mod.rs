@@ -142,7 +142,9 @@ impl Stack {
             settings,
             services: BTreeMap::new(),
             _simulator: None,
-            up_file: options.up_file.then(|| Arc::new(UpFile::new(STATE.join("up.json"), options.services.iter().copied()))),
+            up_file: options
+                .up_file
+                .then(|| Arc::new(UpFile::new(STATE.join("up.json"), options.services.iter().copied()))),
             _cluster: cluster,
         };
         stack.prepare_database().await?;

@@ -171,7 +171,8 @@ mod tests {
 
     #[test]
     fn without_simulators_the_other_side_must_be_named() {
-        let error = Settings::new(BTreeMap::new()).check(false, &super::super::SERVICES).unwrap_err().to_string();
+        let error =
+            Settings::new(BTreeMap::new()).check(false, &super::super::SERVICES).unwrap_err().to_string();
         assert!(error.starts_with("ABISU_META_GRAPH_URL is not set"), "{error}");
         assert!(Settings::new(BTreeMap::new()).check(false, &["ingest"]).is_ok(), "it talks to nobody");
     }

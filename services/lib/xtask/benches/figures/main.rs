@@ -1,0 +1,114 @@
+//! The measuring program of `cargo xtask bench`, which builds it and says how it is called.
+//!
+//! What is compared is measured in the same rounds on the same server; every figure is kept and shown with its spread,
+//! and none is asserted: a slow machine is no defect.
+//!
+//! * [`bus`]: append, claim and settle in this process.
+//! * [`ingest`]: signed webhooks over HTTP to the service.
+//! * [`geocode`]: coverage and addresses over gRPC to the service.
+//! * [`yardstick`]: pgbench, what the server itself can do.
+
+mod board;
+mod bus;
+mod geocode;
+mod ingest;
+mod yardstick;
+
+use std::time::Duration;
+
+use anyhow::bail;
+use clap::Parser;
+use runtime::database::MIGRATIONS;
+use sqlx::postgres::PgPoolOptions;
+use sqlx::{Connection, PgConnection, PgPool};
+use tokio::signal::unix::{SignalKind, signal};
+use xtask::bench::{Args, What};
+use xtask::postgres::Cluster;
+use xtask::progress::say;
+use xtask::tree::STATE;
+
+use board::Board;
+use yardstick::Yardstick;
+
+/// Measures Abisu
+#[derive(Parser)]
+struct Figures {
+    #[command(flatten)]
+    args: Args,
+}
+
+/// A durable server of its own, and what is asked for.
+struct Bench {
+    cluster: Cluster,
+    yardstick: Option<Yardstick>,
+    /// Of each measurement.
+    length: Duration,
+    args: Args,
+}
+
+fn main() -> anyhow::Result<()> {
+    // Called by cargo itself, to measure or to test everything.
+    if std::env::args().len() == 1 || std::env::args().any(|word| word == "--bench") {
+        println!("run `cargo xtask bench`");
+        return Ok(());
+    }
+    let Figures { args } = Figures::parse();
+    tokio::runtime::Runtime::new()?.block_on(async {
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        let mut terminate = signal(SignalKind::terminate())?;
+        // A signal drops what runs, and with it the server and the services.
+        tokio::select! {
+            result = run(args) => result,
+            _ = interrupt.recv() => bail!("interrupted"),
+            _ = terminate.recv() => bail!("interrupted"),
+        }
+    })
+}
+
+async fn run(args: Args) -> anyhow::Result<()> {
+    let cluster = Cluster::start(&STATE, true).await?;
+    let yardstick = Yardstick::prepare(&cluster).await?;
+    let length = Duration::from_secs(args.seconds);
+    let bench = Bench { cluster, yardstick, length, args };
+    let mut board = Board::default();
+    match bench.args.what {
+        What::Bus => bus::measure(&bench, &mut board).await?,
+        What::Ingest => ingest::measure(&bench, &mut board).await?,
+        What::Geocode => geocode::measure(&bench, &mut board).await?,
+    }
+    print!("{board}");
+    if let Some(path) = &bench.args.json {
+        let version: String = sqlx::query_scalar("select version()")
+            .fetch_one(&mut PgConnection::connect(&bench.cluster.url("postgres")).await?)
+            .await?;
+        board.write(path, &bench.args, &version)?;
+        say(format!("written to {}", path.display()));
+    }
+    Ok(())
+}
+
+impl Bench {
+    /// Says which round begins, for as many as are asked for.
+    fn rounds(&self) -> impl Iterator<Item = u32> {
+        let rounds = self.args.rounds;
+        (1..=rounds).inspect(move |round| say(format!("round {round} of {rounds}")))
+    }
+
+    /// A migrated database of its own, and its owner's pool, as large as a busy service's.
+    async fn database(&self, name: &str) -> anyhow::Result<PgPool> {
+        self.cluster.database(name).await?;
+        let url = self.cluster.url(name);
+        MIGRATIONS.run_direct(None, &mut PgConnection::connect(&url).await?, false).await?;
+        Ok(PgPoolOptions::new().max_connections(16).connect(&url).await?)
+    }
+
+    /// pgbench at so many clients, if there is a pgbench.
+    async fn yardstick(&self, board: &mut Board, clients: usize) -> anyhow::Result<()> {
+        if let Some(yardstick) = &self.yardstick {
+            let figures = yardstick.simple_update(clients, self.length).await?;
+            board.add(&yardstick::name(clients), "tx/s", figures.per_second);
+            board.add(&yardstick::p50_name(clients), "ms", figures.p50_ms);
+        }
+        Ok(())
+    }
+}

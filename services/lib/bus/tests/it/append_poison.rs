@@ -117,7 +117,8 @@ async fn whatever_a_sender_can_put_into_a_message_becomes_a_rejection() {
         .await;
     let reasons = rejections(&world).await;
     assert_eq!((stored.created.len(), stored.rejected), (2, 4), "{reasons:?}");
-    assert_eq!(reasons[2].0.as_deref(), Some("nul \u{fffd} in the id"));
+    // In no promised order: people in different lanes do not wait for each other.
+    assert!(reasons.iter().any(|(id, ..)| id.as_deref() == Some("nul \u{fffd} in the id")), "{reasons:?}");
 }
 
 #[tokio::test]

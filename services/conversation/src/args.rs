@@ -22,7 +22,7 @@ pub struct Args {
     #[arg(long, env = "ABISU_GEOCODE_URL", default_value = "http://geocode:50051", value_parser = parse_base_url)]
     pub(crate) geocode_url: String,
     /// How long a lookup at geocode may take
-    #[arg(long, env = "ABISU_LOOKUP_TIMEOUT_MS", default_value = "8000", value_parser = parse_ms)]
+    #[arg(long, env = "ABISU_LOOKUP_TIMEOUT_MS", default_value = "8000", value_name = "MS", value_parser = parse_ms)]
     pub(crate) lookup_timeout: Duration,
     /// Base URL of the Graph API, before the version
     #[arg(long, env = "ABISU_META_GRAPH_URL", default_value = "https://graph.facebook.com", value_parser = parse_base_url)]
@@ -46,31 +46,31 @@ pub struct Args {
     #[arg(long, env = "ABISU_EVENTS_PER_CHAT", default_value_t = 8)]
     pub(crate) events_per_chat: u32,
     /// How long a chat, a reply or a photo stays with a worker that says nothing
-    #[arg(long, env = "ABISU_LEASE_MS", default_value = "30000", value_parser = parse_ms)]
+    #[arg(long, env = "ABISU_LEASE_MS", default_value = "30000", value_name = "MS", value_parser = parse_ms)]
     pub(crate) lease: Duration,
     /// Longest time between two looks at a queue that nothing was heard of
-    #[arg(long, env = "ABISU_POLL_MS", default_value = "1000", value_parser = parse_ms)]
+    #[arg(long, env = "ABISU_POLL_MS", default_value = "1000", value_name = "MS", value_parser = parse_ms)]
     pub(crate) poll: Duration,
     /// Wait after the first failed attempt; it doubles
-    #[arg(long, env = "ABISU_BACKOFF_MS", default_value = "2000", value_parser = parse_ms)]
+    #[arg(long, env = "ABISU_BACKOFF_MS", default_value = "2000", value_name = "MS", value_parser = parse_ms)]
     pub(crate) backoff: Duration,
     /// Wait of work that cannot run now
-    #[arg(long, env = "ABISU_DEFER_MS", default_value = "1000", value_parser = parse_ms)]
+    #[arg(long, env = "ABISU_DEFER_MS", default_value = "1000", value_name = "MS", value_parser = parse_ms)]
     pub(crate) defer: Duration,
     /// How long a request to the Graph API may take
-    #[arg(long, env = "ABISU_SEND_TIMEOUT_MS", default_value = "10000", value_parser = parse_ms)]
+    #[arg(long, env = "ABISU_SEND_TIMEOUT_MS", default_value = "10000", value_name = "MS", value_parser = parse_ms)]
     pub(crate) send_timeout: Duration,
     /// Messages that the number may send in a second, all replicas together
     #[arg(long, env = "ABISU_SENDS_PER_SECOND", default_value_t = 80)]
     pub(crate) sends_per_second: u32,
     /// How long a receipt is waited for before a reply whose answer was lost is sent again
-    #[arg(long, env = "ABISU_RECEIPT_WAIT_MS", default_value = "3000", value_parser = parse_ms)]
+    #[arg(long, env = "ABISU_RECEIPT_WAIT_MS", default_value = "3000", value_name = "MS", value_parser = parse_ms)]
     pub(crate) receipt_wait: Duration,
     /// First wait before a paused channel is probed; it doubles, up to 5 minutes, if the channel pauses again at once
-    #[arg(long, env = "ABISU_PROBE_MS", default_value = "30000", value_parser = parse_ms)]
+    #[arg(long, env = "ABISU_PROBE_MS", default_value = "30000", value_name = "MS", value_parser = parse_ms)]
     pub(crate) probe: Duration,
     /// Wait before a form that the provider blocks is sent again
-    #[arg(long, env = "ABISU_FORM_RETRY_MS", default_value = "300000", value_parser = parse_ms)]
+    #[arg(long, env = "ABISU_FORM_RETRY_MS", default_value = "300000", value_name = "MS", value_parser = parse_ms)]
     pub(crate) form_retry: Duration,
     /// Mark messages as read and show that they are worked on
     #[arg(long, env = "ABISU_MARK_READ", default_value_t = true, action = clap::ArgAction::Set)]

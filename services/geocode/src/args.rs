@@ -44,7 +44,7 @@ pub struct Args {
     )]
     cartociudad_url: String,
     /// How long one request to CartoCiudad may take; an answer to a citizen waits for twice as long at most
-    #[arg(long, env = "ABISU_CARTOCIUDAD_TIMEOUT_MS", default_value = "5000", value_parser = parse_ms)]
+    #[arg(long, env = "ABISU_CARTOCIUDAD_TIMEOUT_MS", default_value = "5000", value_name = "MS", value_parser = parse_ms)]
     cartociudad_timeout: Duration,
     /// Requests a second to CartoCiudad, from each replica
     #[arg(long, env = "ABISU_CARTOCIUDAD_RATE", default_value = "10", value_parser = rate())]
@@ -58,7 +58,7 @@ pub struct Args {
     )]
     nominatim_url: String,
     /// How long one request to Nominatim may take
-    #[arg(long, env = "ABISU_NOMINATIM_TIMEOUT_MS", default_value = "5000", value_parser = parse_ms)]
+    #[arg(long, env = "ABISU_NOMINATIM_TIMEOUT_MS", default_value = "5000", value_name = "MS", value_parser = parse_ms)]
     nominatim_timeout: Duration,
     /// Requests a second to Nominatim, from each replica; the public one allows one for the whole installation
     #[arg(long, env = "ABISU_NOMINATIM_RATE", default_value = "1", value_parser = rate())]
@@ -72,7 +72,7 @@ pub struct Args {
     )]
     photon_url: String,
     /// How long one request to Photon may take
-    #[arg(long, env = "ABISU_PHOTON_TIMEOUT_MS", default_value = "5000", value_parser = parse_ms)]
+    #[arg(long, env = "ABISU_PHOTON_TIMEOUT_MS", default_value = "5000", value_name = "MS", value_parser = parse_ms)]
     photon_timeout: Duration,
     /// Requests a second to Photon, from each replica
     #[arg(long, env = "ABISU_PHOTON_RATE", default_value = "5", value_parser = rate())]

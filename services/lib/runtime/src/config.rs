@@ -79,10 +79,10 @@ pub struct ShellArgs {
     #[arg(long, env = "OTEL_EXPORTER_OTLP_ENDPOINT")]
     pub otlp_endpoint: Option<String>,
     /// How long a stopping service goes on serving after it has become unready, so that load balancers see it
-    #[arg(long, env = "ABISU_DRAIN_DELAY_MS", default_value = "2000", value_parser = parse_ms)]
+    #[arg(long, env = "ABISU_DRAIN_DELAY_MS", default_value = "2000", value_name = "MS", value_parser = parse_ms)]
     pub drain_delay: Duration,
     /// How long work in flight may take after that
-    #[arg(long, env = "ABISU_GRACE_MS", default_value = "45000", value_parser = parse_ms)]
+    #[arg(long, env = "ABISU_GRACE_MS", default_value = "45000", value_name = "MS", value_parser = parse_ms)]
     pub grace: Duration,
 }
 

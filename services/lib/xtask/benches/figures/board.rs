@@ -60,8 +60,10 @@ impl Row {
     fn spread(&self) -> [f64; 3] {
         let mut sorted = self.rounds.clone();
         sorted.sort_by(f64::total_cmp);
-        let (least, greatest) = (sorted.first(), sorted.last());
-        [least, sorted.get(sorted.len() / 2), greatest].map(|figure| figure.copied().unwrap_or(f64::NAN))
+        let at = |place: usize| sorted.get(place).copied().unwrap_or(f64::NAN);
+        let last = sorted.len().saturating_sub(1);
+        // Of an even number of rounds the mean of the two in the middle.
+        [at(0), f64::midpoint(at(last / 2), at(last.div_ceil(2))), at(last)]
     }
 
     fn to_json(&self) -> Value {

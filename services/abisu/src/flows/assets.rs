@@ -45,15 +45,14 @@ impl Assets {
         Ok(Self { http, base: format!("{}/{version}", graph_url.trim_end_matches('/')), token })
     }
 
-    /// The document that a form has, if it has one.
+    /// The document that a form has; none if what is stored is no JSON.
     pub(super) async fn document(&self, flow_id: &str) -> anyhow::Result<Option<Value>> {
         let url = format!("{}/{flow_id}/assets", self.base);
         let answer = self.http.get(url).bearer_auth(self.token.expose_secret()).send().await?;
         let listing: Listing =
             answer.error_for_status()?.json().await.context("the list of assets has another shape")?;
-        let Some(asset) = listing.data.into_iter().find(|asset| asset.asset_type == "FLOW_JSON") else {
-            return Ok(None);
-        };
+        let asset = listing.data.into_iter().find(|asset| asset.asset_type == "FLOW_JSON");
+        let asset = asset.context("no document is listed")?;
         // The address is signed; the token stays with the Graph API.
         let bytes = self.http.get(asset.download_url).send().await?.error_for_status()?.bytes().await?;
         if bytes.len() > LARGEST {

@@ -102,18 +102,23 @@ impl Account {
         said: &mut Vec<String>,
     ) -> Result<(), Failure> {
         // Anew for each language: the one before may have made a form.
-        let listed = self.graph.list_flows(&self.id).await.map_err(explain)?;
+        let listed = self.listed(language).await?;
         let live = sqlx::query_file_as!(Live, "src/store/newest_flow_release.sql", self.channel, language)
             .fetch_optional(&mut *on)
             .await?;
         let hash = &form.content_hash;
-        if let Some(live) = live.as_ref().filter(|live| live.content_hash == *hash)
-            && let Some(flow) = listed.iter().find(|flow| flow.id == live.provider_flow_id)
-            && sends(flow)
-            && self.holds(&flow.id, form).await?
+        let same = live.as_ref().filter(|live| live.content_hash == *hash);
+        let listed_live = same.and_then(|live| {
+            listed.as_deref()?.iter().find(|flow| flow.id == live.provider_flow_id).filter(|flow| sends(flow))
+        });
+        if let (Some(live), None) = (same, &listed) {
+            said.push(format!("{language}: {} is live already, by our own books", live.provider_flow_id));
+        } else if let Some(flow) = listed_live
+            && self.holds(language, &flow.id, form).await?
         {
             said.push(format!("{language}: {} is live already as {}", flow.name, flow.id));
         } else {
+            let listed = listed.unwrap_or_default();
             let live = live.map(|live| live.provider_flow_id);
             let Some((name, flow_id)) = self.bring(&listed, language, form, live.as_deref(), said).await?
             else {
@@ -187,7 +192,7 @@ impl Account {
                 Err(error) => return Err(explain(error)),
             }
             progress(language, "reading it back");
-            if !self.holds(&flow_id, form).await? {
+            if !self.holds(language, &flow_id, form).await? {
                 let what = format!("form {flow_id} holds another document than was uploaded; run this again");
                 return Err(Failure::Failed(anyhow!(what)));
             }
@@ -199,12 +204,30 @@ impl Account {
         }
     }
 
-    /// Whether a form of the account has this document; how it is written does not count.
-    async fn holds(&self, flow_id: &str, form: &FlowDocument) -> Result<bool, Failure> {
+    /// The forms of the account. `None` where the server has no such list: what has been made is then known from our own
+    /// books only.
+    async fn listed(&self, language: &str) -> Result<Option<Vec<Flow>>, Failure> {
+        match self.graph.list_flows(&self.id).await {
+            Ok(flows) => Ok(Some(flows)),
+            Err(FlowError::Call(error)) if matches!(error.http_status, Some(404 | 405 | 501)) => {
+                progress(language, "the forms of the account cannot be listed; going on without");
+                Ok(None)
+            }
+            Err(error) => Err(explain(error)),
+        }
+    }
+
+    /// Whether a form of the account has this document; how it is written does not count. What cannot be read back does
+    /// not speak against it: the platform checked the upload, and the read is only a second look.
+    async fn holds(&self, language: &str, flow_id: &str, form: &FlowDocument) -> Result<bool, Failure> {
         let ours: Value = serde_json::from_str(&form.json).context("the form cannot be read")?;
-        let theirs =
-            self.assets.document(flow_id).await.context("Graph API: the stored form cannot be read")?;
-        Ok(theirs.is_some_and(|theirs| theirs == ours))
+        match self.assets.document(flow_id).await {
+            Ok(theirs) => Ok(theirs.is_some_and(|theirs| theirs == ours)),
+            Err(error) => {
+                progress(language, &format!("{flow_id} cannot be read back ({error:#}); going on without"));
+                Ok(true)
+            }
+        }
     }
 
     /// Releases of forms that the newest release does not use.

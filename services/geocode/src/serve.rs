@@ -7,7 +7,6 @@ use std::time::Duration;
 use anyhow::Context;
 use proto::geocode::v1::geocode_server::GeocodeServer;
 use runtime::Shell;
-use sqlx::PgPool;
 use tokio::net::TcpListener;
 use tonic::transport::server::{Server, TcpIncoming};
 use tonic_health::ServingStatus;
@@ -24,8 +23,6 @@ use crate::resolve::Resolver;
 
 /// A connection lives this long, so that clients meet new replicas.
 const CONNECTION_AGE: Duration = Duration::from_secs(5 * 60);
-/// How often the schema is looked for until it is there.
-const SCHEMA_POLL: Duration = Duration::from_millis(200);
 /// What serves health and reflection, besides the service itself.
 const NAMES: [&str; 2] = ["", "geocode.v1.Geocode"];
 
@@ -95,22 +92,16 @@ pub async fn start(config: Config, shell: &Shell) -> anyhow::Result<SocketAddr> 
             }
         }
     });
-    shell.spawn("health", report_health(reporter, pool, shell.clone()));
+    shell.spawn("health", report_health(reporter, shell.clone()));
     tracing::info!(%address, "serving gRPC on {address}");
     Ok(address)
 }
 
 /// Serving once the schema is there, no longer when the service stops.
-async fn report_health(reporter: HealthReporter, pool: PgPool, shell: Shell) -> anyhow::Result<()> {
+async fn report_health(reporter: HealthReporter, shell: Shell) -> anyhow::Result<()> {
     let stopping = shell.stopping();
-    let ready = async {
-        let needed = runtime::database::schema_version();
-        while !matches!(runtime::database::applied_version(&pool).await, Ok(Some(at)) if at >= needed) {
-            tokio::time::sleep(SCHEMA_POLL).await;
-        }
-    };
     tokio::select! {
-        () = ready => set_status(&reporter, ServingStatus::Serving).await,
+        () = shell.schema_ready() => set_status(&reporter, ServingStatus::Serving).await,
         () = stopping.cancelled() => {}
     }
     stopping.cancelled().await;

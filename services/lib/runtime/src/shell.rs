@@ -30,6 +30,8 @@ pub(crate) struct Inner {
     waiting: Mutex<BTreeSet<&'static str>>,
     draining: AtomicBool,
     stopping: CancellationToken,
+    /// Cancelled once the schema is there.
+    schema: CancellationToken,
     tracker: TaskTracker,
     ended: mpsc::UnboundedSender<(&'static str, anyhow::Result<()>)>,
 }
@@ -79,6 +81,7 @@ impl Shell {
             waiting: Mutex::new(BTreeSet::from(["start"])),
             draining: AtomicBool::new(false),
             stopping: CancellationToken::new(),
+            schema: CancellationToken::new(),
             tracker: TaskTracker::new(),
             ended,
         };
@@ -129,14 +132,22 @@ impl Shell {
     pub fn database(&self, config: &DatabaseConfig) -> anyhow::Result<PgPool> {
         let pool = database::connect_lazy(self.inner.service, config)?;
         let gate = self.initialising("database schema");
-        let (watched, stopping) = (pool.clone(), self.stopping());
+        let (watched, stopping, schema) = (pool.clone(), self.stopping(), self.inner.schema.clone());
         self.inner.tracker.spawn(async move {
             tokio::select! {
                 () = stopping.cancelled() => {}
-                () = wait_for_schema(&watched) => gate.done(),
+                () = wait_for_schema(&watched) => {
+                    gate.done();
+                    schema.cancel();
+                }
             }
         });
         Ok(pool)
+    }
+
+    /// Returns once the schema that [`Shell::database`] waits for is there.
+    pub async fn schema_ready(&self) {
+        self.inner.schema.cancelled().await;
     }
 
     /// Stops tasks that watch [`Shell::stopping`] and waits until they have ended.

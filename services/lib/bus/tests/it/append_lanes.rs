@@ -282,3 +282,41 @@ async fn a_caller_who_hangs_up_changes_nothing() {
     eventually("it is stored all the same", async || (world.db.count(EVENTS).await == 3).then_some(())).await;
     assert_eq!(world.append(vec![by_phone("34600000001", "b")]).await.duplicates, 1);
 }
+
+#[tokio::test]
+async fn what_was_planned_on_empty_tables_still_reads_only_its_own_rows_when_they_are_full() {
+    let world = world().await;
+    // One session, as a pool keeps it: it plans now, while nothing is there.
+    let pool = sqlx::postgres::PgPoolOptions::new().max_connections(1).connect(&world.db.url).await.unwrap();
+    let appender = Appender::new(pool.clone(), PATIENCE);
+    let append = async |n: usize| {
+        let event = by_phone(&format!("3460000{n:04}"), &Uuid::now_v7().to_string());
+        appender.append(&delivery(vec![event])).await.unwrap();
+    };
+    for n in 0..10 {
+        append(n).await;
+    }
+    world
+        .run(
+            "insert into chat.alias (channel, kind, value, chat_id) \
+             select 'whatsapp', kind, 'other' || n, gen_random_uuid() \
+             from generate_series(1, 5000) n, unnest(array['phone', 'user_id']) kind",
+        )
+        .await;
+    let read = async || {
+        sqlx::query("select pg_stat_force_next_flush()").execute(&pool).await.unwrap();
+        world
+            .db
+            .count(
+                "select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::bigint \
+                 from pg_stat_user_tables where (schemaname, relname) in (('chat', 'alias'), ('inbound', 'dedup'))",
+            )
+            .await
+    };
+    let before = read().await;
+    for n in 0..10 {
+        append(n).await;
+    }
+    let read = read().await - before;
+    assert!(read <= 100, "ten messages of known people read {read} rows of the tables that know them");
+}

@@ -113,3 +113,30 @@ async fn a_delivery_without_messages_is_kept_too() {
     assert_eq!(stored, bus::append::Stored::default());
     assert_eq!(world.db.count("select count(*) from inbound.delivery where length(body) > 0").await, 1);
 }
+
+#[tokio::test]
+async fn what_an_append_changes_of_a_pending_chat_stands_in_no_index() {
+    let world = world().await;
+    // Any column of an index, also one of its predicate, keeps an update from being heap-only.
+    let indexed: Vec<String> = sqlx::query_scalar(
+        "select distinct a.attname::text from pg_index i, pg_depend d, pg_attribute a \
+         where i.indrelid = 'chat.chat'::regclass and d.objid = i.indexrelid and d.refobjid = i.indrelid \
+           and a.attrelid = d.refobjid and a.attnum = d.refobjsubid",
+    )
+    .fetch_all(&world.pool)
+    .await
+    .unwrap();
+    assert!(indexed.contains(&"ready_at".to_owned()), "{indexed:?}");
+    let chat = world.chat_with("34600000001", 1).await;
+    let row = "select to_jsonb(c) from chat.chat c where id = $1";
+    let read = async || -> serde_json::Value {
+        sqlx::query_scalar(row).bind(chat).fetch_one(&world.pool).await.unwrap()
+    };
+    let before = read().await;
+    world.append(vec![by_phone("34600000001", "one more")]).await;
+    let after = read().await;
+    assert_ne!(before["next_seq"], after["next_seq"]);
+    for column in indexed {
+        assert_eq!(before[&column], after[&column], "{column}");
+    }
+}

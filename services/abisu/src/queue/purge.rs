@@ -37,6 +37,7 @@ pub(super) async fn run(retention_days: u64, database: DatabaseArgs) -> Result<S
     line(purged.dropped.len() as u64, "day", "days");
     line(purged.dedup, "key", "keys");
     line(purged.receipts, "receipt", "receipts");
+    line(purged.replies, "reply", "replies");
     line(purged.dead, "dead message", "dead messages");
     line(purged.rejected, "rejection", "rejections");
     line(purged.drafts, "draft", "drafts");

@@ -139,6 +139,7 @@ pub async fn settle(tx: &mut PgConnection, settlement: &Settlement) -> Result<()
     )
     .fetch_optional(tx)
     .await?;
+    runtime::failpoint!("settle.written");
     settled.map(|_| ()).ok_or(Error::Fenced)
 }
 

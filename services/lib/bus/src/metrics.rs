@@ -14,6 +14,7 @@ use sqlx::PgPool;
 use tokio_util::sync::CancellationToken;
 
 use crate::Error;
+use crate::error::{Class, classify};
 use crate::mailbox::{Claimed, MAX_DEFERS, Outcome};
 
 /// How often the rows are looked at.
@@ -162,12 +163,17 @@ impl QueueMetrics {
         }
     }
 
-    /// A loan of this process ended, or was fenced. What the database refused is neither.
+    /// A loan of this process ended, was fenced, or was refused by the database: for its data or a fault of ours
+    /// (`refused`), after races lost too often (`deadlocked`), or because the database was away.
     pub fn settled(&self, channel: &str, outcome: Outcome, settled: &Result<(), Error>) {
         let outcome = match settled {
             Ok(()) => outcome.name(),
             Err(Error::Fenced) => "fenced",
-            Err(Error::Database(_)) => return,
+            Err(Error::Database(error)) => match classify(error) {
+                Class::Repeat => "deadlocked",
+                Class::Unavailable => "unavailable",
+                Class::Data | Class::Bug => "refused",
+            },
         };
         self.settles.get_or_create(&SettleLabels { channel: channel.to_owned(), outcome }).inc();
     }

@@ -103,8 +103,8 @@ pub async fn enqueue(
     Ok(())
 }
 
-/// Takes leases on chats with replies to send, oldest first, unless the channel is [paused](pause), and reads their next replies: the two statements of
-/// [`mailbox::claim`](crate::mailbox::claim), for the same reason.
+/// Takes leases on chats with replies to send, oldest first, unless the channel is [paused](pause), and reads their next
+/// replies: the two statements of [`mailbox::claim`](crate::mailbox::claim), for the same reason.
 ///
 /// # Errors
 /// The database's. Leases that were taken are given back; where that fails too, they expire.
@@ -124,6 +124,7 @@ pub async fn claim(
     if senders.is_empty() {
         return Ok(Vec::new());
     }
+    runtime::failpoint!("send.leased");
     senders.sort_by_key(|sender| sender.ready_since);
     let rows = sqlx::query_file!(
         "src/store/read_outbounds.sql",
@@ -170,6 +171,7 @@ pub async fn claim(
             });
         }
     }
+    runtime::failpoint!("send.read");
     Ok(claimed)
 }
 
@@ -183,6 +185,7 @@ pub async fn record_sent(
     outbound_id: Uuid,
     provider_ids: &[String],
 ) -> Result<(), Error> {
+    runtime::failpoint!("send.accepted");
     sqlx::query_file!("src/store/record_sent.sql", outbound_id, channel, provider_ids)
         .execute(executor)
         .await?;
@@ -282,6 +285,7 @@ async fn settle_on(
     )
     .fetch_optional(connection)
     .await?;
+    runtime::failpoint!("send.settled");
     settled.map(|_| ()).ok_or(Error::Fenced)
 }
 

@@ -90,6 +90,7 @@ pub async fn claim(
     if due.is_empty() {
         return Ok(Vec::new());
     }
+    runtime::failpoint!("push.leased");
     let rows = sqlx::query_file!(
         "src/store/read_reports.sql",
         &due.iter().map(|loan| loan.id).collect::<Vec<_>>(),
@@ -109,6 +110,7 @@ pub async fn claim(
             return Err(error.into());
         }
     };
+    runtime::failpoint!("push.read");
     Ok(rows
         .into_iter()
         .map(|row| Claimed {
@@ -170,6 +172,7 @@ pub async fn open_attempt(
     )
     .execute(pool)
     .await?;
+    runtime::failpoint!("push.attempted");
     Ok(opened.rows_affected() == 1)
 }
 
@@ -196,6 +199,7 @@ pub async fn close_attempt(
     attempt_id: Uuid,
     evidence: &Evidence,
 ) -> Result<(), Error> {
+    runtime::failpoint!("push.answered");
     sqlx::query_file!(
         "src/store/close_attempt.sql",
         attempt_id,
@@ -206,6 +210,7 @@ pub async fn close_attempt(
     )
     .execute(tx)
     .await?;
+    runtime::failpoint!("push.closed");
     Ok(())
 }
 
@@ -273,6 +278,7 @@ pub async fn settle(
     )
     .execute(tx)
     .await?;
+    runtime::failpoint!("push.settled");
     if settled.rows_affected() == 1 { Ok(()) } else { Err(Error::Fenced) }
 }
 

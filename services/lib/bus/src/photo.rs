@@ -74,7 +74,7 @@ pub async fn claim(
     limit: i64,
     lease: Lease,
 ) -> Result<Vec<Claimed>, Error> {
-    Ok(sqlx::query_file_as!(
+    let claimed = sqlx::query_file_as!(
         Claimed,
         "src/store/claim_photo_fetches.sql",
         channel,
@@ -83,7 +83,11 @@ pub async fn claim(
         secs(lease.length)
     )
     .fetch_all(pool)
-    .await?)
+    .await?;
+    if !claimed.is_empty() {
+        runtime::failpoint!("photo.leased");
+    }
+    Ok(claimed)
 }
 
 /// Stores the bytes once per content, gives them to the report and removes the fetch.
@@ -97,6 +101,7 @@ pub async fn store(
     content_type: &str,
     bytes: &[u8],
 ) -> Result<(), Error> {
+    runtime::failpoint!("photo.fetched");
     let stored = sqlx::query_file!(
         "src/store/store_photo.sql",
         claimed.report_id,
@@ -107,6 +112,7 @@ pub async fn store(
     )
     .execute(tx)
     .await?;
+    runtime::failpoint!("photo.stored");
     if stored.rows_affected() == 1 { Ok(()) } else { Err(Error::Fenced) }
 }
 

@@ -32,7 +32,7 @@ macro_rules! chunks {
 /// How long things are kept.
 #[derive(Debug, Clone, Copy)]
 pub struct Retention {
-    /// Raw deliveries, events and receipts.
+    /// Raw deliveries, events, receipts, and replies that ended.
     pub history: Duration,
     /// Keys by which a message is known again.
     pub dedup: Duration,
@@ -61,6 +61,8 @@ pub struct Purged {
     pub dedup: u64,
     /// Receipts deleted.
     pub receipts: u64,
+    /// Replies deleted.
+    pub replies: u64,
     /// Dead events deleted.
     pub dead: u64,
     /// Rejections deleted.
@@ -107,6 +109,9 @@ async fn purge_alone(
     step("receipts");
     let age = interval(retention.history)?;
     purged.receipts = chunks!(on, "src/store/purge_receipts.sql", age);
+    step("replies");
+    let age = interval(retention.history)?;
+    purged.replies = chunks!(on, "src/store/purge_outbounds.sql", age);
     step("dead messages and rejections");
     let age = interval(retention.dead)?;
     purged.dead = chunks!(on, "src/store/purge_dead.sql", age);

@@ -143,6 +143,8 @@ where
     )]
     let mut transaction = pool.begin().await?;
     let value = work(&mut transaction, input).await?;
+    crate::failpoint!("tx.written");
     transaction.commit().await?;
+    crate::failpoint!("tx.committed");
     Ok(value)
 }

@@ -5,6 +5,7 @@
 //! * [`Shell`] is what a service gets: named tasks, readiness, metrics, the stop signal.
 //! * [`config`] has the argument groups that several services share, and the reading of secrets.
 //! * [`database`] has the pool, the schema gate and [`with_tx`], the only way to open a transaction.
+//! * [`failpoint`] lets a test kill a process between two steps.
 //! * [`trace`] carries W3C trace context through rows.
 #![deny(missing_docs)]
 
@@ -12,6 +13,7 @@ mod admin;
 pub mod backoff;
 pub mod config;
 pub mod database;
+pub mod failpoint;
 pub mod http;
 mod run;
 mod shell;

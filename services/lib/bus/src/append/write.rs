@@ -117,6 +117,7 @@ impl Call {
     /// Stores it.
     pub(super) async fn run(&self, pool: &PgPool) -> Result<Mine, sqlx::Error> {
         let Self { channel, events, receipts, .. } = self;
+        runtime::failpoint!("append.call");
         let mine = sqlx::query_file_scalar!(
             "src/store/append_batch.sql",
             &**channel,
@@ -144,6 +145,7 @@ impl Call {
         )
         .fetch_all(pool)
         .await?;
+        runtime::failpoint!("append.stored");
         Ok(mine.into_iter().collect())
     }
 

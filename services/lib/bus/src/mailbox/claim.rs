@@ -75,6 +75,7 @@ pub(super) async fn claim_above(
     if chats.is_empty() {
         return Ok(Vec::new());
     }
+    runtime::failpoint!("claim.leased");
     let events = sqlx::query_file!(
         "src/store/read_events.sql",
         &chats.iter().map(|chat| chat.chat_id).collect::<Vec<_>>(),
@@ -123,6 +124,7 @@ pub(super) async fn claim_above(
             });
         }
     }
+    runtime::failpoint!("claim.read");
     Ok(claimed)
 }
 

@@ -43,6 +43,7 @@ pub async fn reserve(pool: &PgPool, channel: &str, chat_id: Uuid, pace: &Pace) -
     )
     .fetch_one(pool)
     .await?;
+    runtime::failpoint!("send.reserved");
     let duration = |secs: f64| Duration::try_from_secs_f64(secs.max(0.0)).unwrap_or_default();
     Ok(match slot.go_in {
         Some(go_in) => Slot::In(duration(go_in)),

@@ -3,12 +3,14 @@
 use std::time::Instant;
 
 use bus::mailbox::Outcome;
+use bus::outbound::{self, NewOutbound};
 use bus::retention::{Purged, Retention, purge};
+use chrono::{Days, Utc};
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
 use testkit::eventually;
 use uuid::Uuid;
 
-use crate::support::{World, by_phone, world};
+use crate::support::{CHANNEL, LEASE, World, by_phone, world};
 
 /// A day of the past, `ago` days back, with one event of each of the chats, and its deliveries.
 async fn day(world: &World, ago: i32, chats: &[(Uuid, i64)]) -> String {
@@ -182,4 +184,42 @@ async fn rows_leave_after_their_retention_and_not_before() {
     let gone = purged(&world).await;
     assert_eq!((gone.dedup, gone.receipts, gone.rejected, gone.dead), (6000, 1, 1, 1));
     assert_eq!(world.db.count("select count(*) from inbound.dead where held").await, 1, "it holds its chat");
+}
+
+#[tokio::test]
+async fn old_replies_go_with_their_ids_once_they_have_ended() {
+    let world = world().await;
+    let chat = Uuid::now_v7();
+    let reply = |text: &str| NewOutbound {
+        id: Uuid::now_v7(),
+        payload: serde_json::json!(text),
+        prompt: None,
+        report_id: None,
+    };
+    let (sent, ended_late, waits) = (reply("sent"), reply("recorded, not settled"), reply("waits"));
+    let ids = [sent.id, ended_late.id, waits.id];
+    {
+        let mut on = world.pool.acquire().await.unwrap();
+        let expires_at = Utc::now() + Days::new(30);
+        outbound::enqueue(&mut on, CHANNEL, chat, expires_at, None, &[sent, ended_late, waits])
+            .await
+            .unwrap();
+    }
+    let loan = outbound::claim(&world.pool, CHANNEL, Uuid::now_v7(), 1, 10, LEASE).await.unwrap().remove(0);
+    for (id, name) in ids.iter().zip(["wamid.a", "wamid.b"]) {
+        outbound::record_sent(&world.pool, CHANNEL, *id, &[name.to_owned()]).await.unwrap();
+    }
+    outbound::settle(&world.pool, &loan, 1, Outcome::Release, None).await.unwrap();
+    assert_eq!(purged(&world).await.replies, 0, "what is young stays");
+    world.run("update chat.outbound set created_at = now() - interval '8 days'").await;
+    assert_eq!(purged(&world).await.replies, 1);
+    let left: Vec<Uuid> =
+        sqlx::query_scalar("select id from chat.outbound order by seq").fetch_all(&world.pool).await.unwrap();
+    assert_eq!(left, ids[1..], "the next of its chat and what was never sent stay");
+    let known: Vec<String> =
+        sqlx::query_scalar("select provider_id from chat.outbound_id").fetch_all(&world.pool).await.unwrap();
+    assert_eq!(known, ["wamid.b"]);
+    // The mailbox still goes on from where it was.
+    let loan = outbound::claim(&world.pool, CHANNEL, Uuid::now_v7(), 1, 10, LEASE).await.unwrap().remove(0);
+    assert_eq!(loan.outbounds.iter().map(|outbound| outbound.seq).collect::<Vec<_>>(), [2, 3]);
 }

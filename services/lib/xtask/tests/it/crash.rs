@@ -23,7 +23,7 @@ impl Trouble for Kill<'_> {
 
 /// Every report is at the contractor's once. Only one whose push was cut between its attempt row and the stored answer
 /// may stand in review instead, and then it may have arrived, once.
-async fn accounted_for(town: &Town, reports: &[Reported]) {
+pub(crate) async fn accounted_for(town: &Town, reports: &[Reported]) {
     eventually("every push has ended", async || {
         let open = "select count(*) from report.report where state = 'received' and push_state = 'pending'";
         (town.database.count(open).await == 0).then_some(())

@@ -1,0 +1,78 @@
+//! A service that dies between two steps of a queue, at every such place once: what `crash` does by chance is certain
+//! here. After each, nothing is lost and nothing doubled.
+
+use std::path::PathBuf;
+
+use testkit::eventually;
+
+use crate::crash::accounted_for;
+use crate::town::{Town, Trouble, report};
+
+/// Arms a place right before one message.
+struct Arm<'a> {
+    place: &'a str,
+    folder: &'a PathBuf,
+    step: usize,
+}
+
+impl Trouble for Arm<'_> {
+    fn before(&self, step: usize) {
+        if step == self.step {
+            std::fs::write(self.folder.join(self.place), "").unwrap();
+        }
+    }
+}
+
+/// One report for each place and message before which it is armed, one after the other.
+async fn dying_at(name: &str, places: &[(&str, usize)]) {
+    let folder = std::env::temp_dir().join(format!("abisu-places-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let town = Town::start(name, &[("ABISU_FAILPOINTS", folder.to_str().unwrap())]).await;
+    let mut reports = Vec::new();
+    for (place, step) in places {
+        let citizen = town.citizen(&format!("{place} {step}")).await;
+        let arm = Arm { place, folder: &folder, step: *step };
+        reports.push(report(&citizen, &format!("{place} antes de {step}"), 1, &arm).await);
+        eventually(&format!("a service dies at {place}"), async || {
+            (!folder.join(place).exists()).then_some(())
+        })
+        .await;
+    }
+    accounted_for(&town, &reports).await;
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ingest_dying_around_an_append_loses_and_doubles_nothing() {
+    dying_at(
+        "dying-append",
+        &[("append.call", 0), ("append.stored", 0), ("append.call", 3), ("append.stored", 3)],
+    )
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn conversation_dying_between_claim_and_commit_handles_each_message_once() {
+    let places = ["claim.leased", "claim.read", "settle.written", "tx.written", "tx.committed"];
+    let before = [0, 3];
+    let all: Vec<_> = before.iter().flat_map(|step| places.map(|place| (place, *step))).collect();
+    dying_at("dying-claim", &all).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn conversation_dying_around_a_send_loses_no_reply() {
+    let places = ["send.leased", "send.read", "send.reserved", "send.accepted", "send.settled"];
+    dying_at("dying-send", &places.map(|place| (place, 3))).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn conversation_dying_around_a_photo_keeps_it() {
+    dying_at("dying-photo", &["photo.leased", "photo.fetched", "photo.stored"].map(|place| (place, 3))).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn partner_push_dying_around_an_attempt_doubles_nothing() {
+    let places =
+        ["push.leased", "push.read", "push.attempted", "push.answered", "push.closed", "push.settled"];
+    dying_at("dying-push", &places.map(|place| (place, 3))).await;
+}

@@ -10,15 +10,18 @@ use axum::{
     Json,
     body::{Body, to_bytes},
     extract::{ConnectInfo, Request, State as Extract},
-    http::{HeaderValue, Method, StatusCode, header::RETRY_AFTER},
+    http::{
+        HeaderValue, Method, StatusCode,
+        header::{LOCATION, RETRY_AFTER},
+    },
     middleware::Next,
-    response::{IntoResponse, Response},
+    response::{Html, IntoResponse, Response},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::{
-    cartociudad,
+    cartociudad::{self, Trap},
     config::Config,
     journal::Incoming,
     meta,
@@ -60,13 +63,24 @@ pub(crate) struct FaultRequest {
     kind: Kind,
     /// How often it acts; absent or null means until it is cleared.
     times: Option<u32>,
+    /// Requests that pass before it acts.
+    #[serde(default)]
+    skip: u32,
 }
 
 #[derive(Clone, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 enum Kind {
     /// Answers without doing the work.
-    Status { status: u16, body: Option<Value>, retry_after: Option<u64> },
+    Status {
+        status: u16,
+        body: Option<Value>,
+        /// In place of a body: sent as HTML.
+        html: Option<String>,
+        /// Where a redirect leads.
+        location: Option<String>,
+        retry_after: Option<u64>,
+    },
     /// Answers with Meta's error envelope without doing the work.
     MetaError { code: i64, status: Option<u16>, retry_after: Option<u64> },
     /// Reads the request and never answers.
@@ -81,6 +95,8 @@ enum Kind {
     AcceptThenStatus { status: u16, body: Option<Value>, retry_after: Option<u64> },
     /// Waits, then goes on as if nothing was.
     Delay { ms: u64 },
+    /// Does the work, with one of the provider's own oddities in the answer.
+    Trap { trap: Trap },
 }
 
 pub(crate) struct Fault {
@@ -88,13 +104,14 @@ pub(crate) struct Fault {
     surface: Surface,
     kind: Kind,
     left: Option<u32>,
+    skip: u32,
 }
 
 impl Inner {
     pub(crate) fn add_fault(&mut self, request: FaultRequest) -> u64 {
         self.fault_ids += 1;
-        let FaultRequest { surface, kind, times } = request;
-        self.faults.push(Fault { id: self.fault_ids, surface, kind, left: times });
+        let FaultRequest { surface, kind, times, skip } = request;
+        self.faults.push(Fault { id: self.fault_ids, surface, kind, left: times, skip });
         self.fault_ids
     }
 
@@ -108,6 +125,10 @@ impl Inner {
         let mut delay = Duration::ZERO;
         let mut acting = None;
         for fault in self.faults.iter_mut().filter(|fault| fault.surface == surface) {
+            if fault.skip > 0 {
+                fault.skip -= 1;
+                continue;
+            }
             match &mut fault.left {
                 Some(0) => continue,
                 Some(left) => *left -= 1,
@@ -178,8 +199,18 @@ pub(crate) async fn gate(
         tokio::time::sleep(delay).await;
     }
     let refusal = match &fault {
-        Some(Kind::Status { status, body, retry_after }) => {
-            Some(answer(surface, *status, body.clone(), *retry_after))
+        Some(Kind::Status { status, html: Some(html), .. }) => {
+            let status = StatusCode::from_u16(*status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+            Some((status, Html(html.clone())).into_response())
+        }
+        Some(Kind::Status { status, body, location, retry_after, .. }) => {
+            let mut response = answer(surface, *status, body.clone(), *retry_after);
+            if let Some(location) =
+                location.as_deref().and_then(|location| HeaderValue::from_str(location).ok())
+            {
+                response.headers_mut().insert(LOCATION, location);
+            }
+            Some(response)
         }
         Some(Kind::MetaError { code, status, retry_after }) => Some(meta_error(*code, *status, *retry_after)),
         Some(Kind::Hang) => {
@@ -194,7 +225,11 @@ pub(crate) async fn gate(
         return response;
     }
 
-    let response = next.run(Request::from_parts(parts, Body::from(body.clone()))).await;
+    let mut request = Request::from_parts(parts, Body::from(body.clone()));
+    if let Some(Kind::Trap { trap }) = fault {
+        request.extensions_mut().insert(trap);
+    }
+    let response = next.run(request).await;
     let worked = Some(response.status().as_u16());
     match fault {
         Some(Kind::AcceptThenReset) => {

@@ -77,6 +77,11 @@ impl Drop for Simulator {
     }
 }
 
+/// What an upload of a Flow JSON would be told: `validation_errors`, empty for a form that may be published.
+pub fn flow_problems(text: &str) -> Vec<serde_json::Value> {
+    meta::flow_problems(text)
+}
+
 fn router(state: Shared) -> Router {
     Router::new()
         .nest("/meta", meta::router())

@@ -70,7 +70,7 @@ mod tests {
             code: "NEW_CODE".to_owned(),
             message: "Something".to_owned(),
             line: i64::try_from(line).ok(),
-            path: Some("screens[9].layout.children[6].label".to_owned()),
+            path: Some("screens[10].layout.children[6].label".to_owned()),
         };
         let said = refused(&[problem], &form, str::to_owned).to_string();
         assert!(said.contains("\ncatalogs/es.yaml: form.submit: NEW_CODE: Something"), "{said}");

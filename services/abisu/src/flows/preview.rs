@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::Failure;
 
-/// From the first screen: rows with what they lead to, and the screen that ends a report once, below.
+/// From the first screen: rows with what they lead to, and the screens without rows once, below.
 pub(crate) fn tree(form: &FlowDocument) -> Result<String, Failure> {
     let document: Value = serde_json::from_str(&form.json).context("the form cannot be read")?;
     let screens = document["screens"].as_array().map_or(&[][..], Vec::as_slice);
@@ -17,7 +17,7 @@ pub(crate) fn tree(form: &FlowDocument) -> Result<String, Failure> {
         let _ = writeln!(preview.said, "{}", heading(first));
         preview.rows(first, "");
     }
-    for screen in screens.iter().filter(|screen| screen["terminal"] == true) {
+    for screen in screens.iter().filter(|screen| !is_list(screen)) {
         let _ = writeln!(preview.said, "\n{}", heading(screen));
         preview.components(screen);
     }
@@ -48,7 +48,7 @@ impl<'d> Preview<'d> {
             let target = row["on-click-action"]["next"]["name"].as_str().unwrap_or_default();
             let title = content["title"].as_str().unwrap_or_default();
             let target = self.screen(target);
-            let is_end = target.is_some_and(|target| target["terminal"] == true);
+            let is_end = target.is_some_and(|target| !is_list(target));
             let after = match target {
                 Some(target) if is_end => format!("  → {}", text(&target["id"])),
                 Some(target) => format!("  → {}", heading(target)),
@@ -73,7 +73,10 @@ impl<'d> Preview<'d> {
                 .unwrap_or_default();
             let line = match kind {
                 "TextHeading" | "TextSubheading" => format!("  {shown}"),
-                "Footer" => format!("  [ {shown} ]"),
+                "Footer" | "EmbeddedLink" => match child["on-click-action"]["next"]["name"].as_str() {
+                    Some(target) => format!("  [ {shown} ] → {target}"),
+                    None => format!("  [ {shown} ]"),
+                },
                 "PhotoPicker" => format!("  (+) {shown}: {help}"),
                 "TextArea" => format!("  ___ {shown}: {help}"),
                 _ => format!("      {shown}"),
@@ -89,6 +92,10 @@ fn heading(screen: &Value) -> String {
         .find_map(|child| child["list-items"].as_array().and_then(|_| child["label"].as_str()));
     let prompt = prompt.map(|prompt| format!(" “{prompt}”")).unwrap_or_default();
     format!("{} [{}]{prompt}", text(&screen["title"]), text(&screen["id"]))
+}
+
+fn is_list(screen: &Value) -> bool {
+    children(screen).iter().any(|child| child["list-items"].is_array())
 }
 
 fn children(screen: &Value) -> &[Value] {

@@ -26,7 +26,7 @@ async fn the_built_in_city_and_another_are_checked() {
         "{}",
         said.out
     );
-    assert!(said.out.contains("eu: right; 10 of 11 screens"), "{}", said.out);
+    assert!(said.out.contains("eu: right; 11 of 11 screens"), "{}", said.out);
 
     let (flows, catalogs) = harbour();
     let variables = [("ABISU_FLOWS_DIR", flows.as_str()), ("ABISU_CATALOGS_DIR", catalogs.as_str())];
@@ -69,7 +69,10 @@ async fn a_form_is_previewed_as_a_tree() {
         "Abisu berria [ROOT] “Zeren berri eman nahi duzu?”",
         "├─ Edukiontzia  (Gainezka, hautsita, zikin edo desagertuta)  → Edukiontzia [CONTAINER] “Zer gertatzen zaio edukiontziari?”",
         "│  │  ├─ Beira  → SUMMARY",
-        "   └─ Etxetresna elektrikoak  → INFO",
+        "   └─ Etxetresna elektrikoak  → BRIDGE",
+        "Jarraitu aurretik [BRIDGE]",
+        "  [ Kalean dago: abisatu ] → SUMMARY",
+        "  [ Etxekoa biltzea nahi dut ] → INFO",
         "  (+) Arazoaren argazkia: Argazki bakarra, pertsonarik eta matrikularik gabe.",
         "  [ Bidali abisua ]",
     ] {

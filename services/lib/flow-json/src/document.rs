@@ -68,6 +68,10 @@ pub(crate) enum Component {
     TextBody {
         text: String,
     },
+    EmbeddedLink {
+        text: String,
+        on_click_action: Action,
+    },
     PhotoPicker {
         name: &'static str,
         label: String,

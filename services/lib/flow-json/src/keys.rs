@@ -46,8 +46,26 @@ pub(crate) fn keys(form: &Form, catalog: &CatalogFile, language: &str) -> Keys {
         writer.screen += 1;
     }
     let leaves = leaves(&form.tree);
-    let mut informational = leaves.iter().filter(|(_, kind)| *kind == Kind::Informational);
-    if let Some(entry) = informational.next().and_then(|(path, _)| path.last()) {
+    let informational: Vec<&Entry> = leaves
+        .iter()
+        .filter(|(_, kind)| *kind == Kind::Informational)
+        .filter_map(|(path, _)| path.last().copied())
+        .collect();
+    if let Some(entry) = informational.iter().find(|entry| entry.bridge.is_some()) {
+        writer.tree("data/report", entry);
+        writer.text("data/title", entry, "title");
+        writer.text("data/text", entry, "text");
+        for (place, name) in [
+            ("title", "bridge_title"),
+            ("layout/children/1/text", "bridge_question"),
+            ("layout/children/2/text", "bridge_report"),
+            ("layout/children/3/label", "bridge_continue"),
+        ] {
+            writer.form(place, name);
+        }
+        writer.screen += 1;
+    }
+    if let Some(entry) = informational.first() {
         writer.form("title", "info_title");
         writer.text("data/title", entry, "title");
         writer.text("data/text", entry, "text");

@@ -28,6 +28,8 @@ pub(crate) const PHOTO_LABEL: usize = 80;
 pub(crate) const PHOTO_DESCRIPTION: usize = 300;
 /// Label of the button that ends the form.
 pub(crate) const FOOTER: usize = 35;
+/// Text of a link.
+pub(crate) const LINK: usize = 25;
 /// Characters of the note itself.
 pub(crate) const NOTE: u32 = 600;
 /// Size of the photo in KiB.

@@ -27,6 +27,9 @@ pub(crate) struct NodeSource {
     pub(crate) informational: Option<String>,
     pub(crate) items: Option<Vec<NodeSource>>,
     pub(crate) options: Option<String>,
+    /// Of an informational leaf: the route of the report that its screen can go over to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) bridge: Option<String>,
 }
 
 /// The parts of `catalogs/<language>.yaml` that belong to the form. Other top-level keys are not ours.
@@ -52,6 +55,15 @@ pub(crate) struct FormTexts {
     pub(crate) submit: String,
     pub(crate) info_title: String,
     pub(crate) info_close: String,
+    // Only where the tree has a bridge; left out, so that the version of a city without one stays as it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) bridge_title: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) bridge_question: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) bridge_report: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) bridge_continue: Option<String>,
 }
 
 /// Texts of a node of the tree.

@@ -9,6 +9,8 @@ pub(crate) struct Entry {
     pub(crate) key: String,
     pub(crate) route: String,
     pub(crate) node: Node,
+    /// Of an informational leaf: the route of the report leaf that it could be as well.
+    pub(crate) bridge: Option<String>,
 }
 
 #[derive(Debug, Clone)]
@@ -64,6 +66,11 @@ pub(crate) fn leaves(entries: &[Entry]) -> Vec<(Vec<&Entry>, Kind)> {
         }
     });
     found
+}
+
+/// Whether a leaf could be a report as well, so that the form has to ask.
+pub(crate) fn has_bridge(entries: &[Entry]) -> bool {
+    leaves(entries).iter().any(|(path, _)| path.last().is_some_and(|leaf| leaf.bridge.is_some()))
 }
 
 /// The screen of a group. Letters and underscores only, which the check of the keys guarantees.

@@ -2,25 +2,29 @@
 //!
 //! Search is as its published source does it: the last number is the house number, a missing number gives
 //! a neighbour without a word, streets have no coordinates, and a postcode or the province in the text
-//! makes the answer empty. Nothing found is an empty list in `candidates` and 204 elsewhere.
+//! makes the answer empty. Nothing found is an empty list in `candidates` and 204 elsewhere. What does not happen to
+//! every request is a [`Trap`], which a test sets.
 
 mod record;
 mod search;
+mod trap;
 
 use axum::{
-    Json, Router,
-    extract::{Query, State as Extract},
+    Extension, Json, Router,
+    extract::Query,
     http::{StatusCode, header::CONTENT_TYPE},
     response::{IntoResponse, Response},
     routing::get,
 };
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::{
     state::Shared,
     streets::{Portal, STREETS, Street},
 };
 use record::Record;
+pub(crate) use trap::Trap;
 
 /// A reverse answer lies within this distance, in metres.
 const REACH_M: f64 = 350.0;
@@ -53,7 +57,11 @@ struct CandidatesQuery {
     cod_postal_filter: Option<String>,
 }
 
-async fn candidates(Extract(_): Extract<Shared>, Query(query): Query<CandidatesQuery>) -> Response {
+async fn candidates(trap: Option<Extension<Trap>>, Query(query): Query<CandidatesQuery>) -> Response {
+    let trap = trap.map(|Extension(trap)| trap);
+    if let Some(answer) = trap.and_then(Trap::instead) {
+        return answer;
+    }
     let Some(q) = query.q else { return StatusCode::NO_CONTENT.into_response() };
     let limit = match query.limit.as_deref().map(str::parse) {
         None | Some(Ok(0)) => DEFAULT_LIMIT,
@@ -71,7 +79,11 @@ async fn candidates(Extract(_): Extract<Shared>, Query(query): Query<CandidatesQ
         found.retain(|one| filter.split(',').any(|code| one.postcode() == code));
     }
     found.truncate(limit);
-    Json(found.iter().map(Record::candidate).collect::<Vec<_>>()).into_response()
+    let mut list: Vec<Value> = found.iter().map(Record::candidate).collect();
+    if let Some(trap) = trap {
+        trap.among(&mut list);
+    }
+    Json(list).into_response()
 }
 
 #[derive(Deserialize)]
@@ -83,14 +95,18 @@ struct FindQuery {
 }
 
 /// Filters are not read here: that is how it is.
-async fn find(Extract(_): Extract<Shared>, Query(query): Query<FindQuery>) -> Response {
+async fn find(trap: Option<Extension<Trap>>, Query(query): Query<FindQuery>) -> Response {
+    let trap = trap.map(|Extension(trap)| trap);
+    if let Some(answer) = trap.and_then(Trap::instead) {
+        return answer;
+    }
     let found = match (query.q, query.id) {
         (Some(q), _) => search::search(&q).map(|found| found.into_iter().next()),
         (None, Some(id)) => search::by_id(&id, query.kind.as_deref().unwrap_or_default()),
         (None, None) => Err(search::Broken),
     };
     match found {
-        Ok(Some(record)) => Json(record.found()).into_response(),
+        Ok(Some(record)) => Json(Trap::of_one(trap, record.found())).into_response(),
         Ok(None) => StatusCode::NO_CONTENT.into_response(),
         Err(search::Broken) => html(StatusCode::INTERNAL_SERVER_ERROR),
     }
@@ -102,7 +118,11 @@ struct ReverseQuery {
     lat: Option<String>,
 }
 
-async fn reverse(Extract(_): Extract<Shared>, Query(query): Query<ReverseQuery>) -> Response {
+async fn reverse(trap: Option<Extension<Trap>>, Query(query): Query<ReverseQuery>) -> Response {
+    let trap = trap.map(|Extension(trap)| trap);
+    if let Some(answer) = trap.and_then(Trap::instead) {
+        return answer;
+    }
     // A missing parameter counts as zero, which is far out at sea.
     let number = |text: Option<String>| text.map_or(Ok(0.0), |text| text.parse::<f64>());
     let (Ok(longitude), Ok(latitude)) = (number(query.lon), number(query.lat)) else {
@@ -116,7 +136,9 @@ async fn reverse(Extract(_): Extract<Shared>, Query(query): Query<ReverseQuery>)
         .filter(|(distance, ..)| *distance <= REACH_M)
         .min_by(|one, other| one.0.total_cmp(&other.0));
     match nearest {
-        Some((_, street, portal)) => Json(Record::Portal(street, portal).found()).into_response(),
+        Some((_, street, portal)) => {
+            Json(Trap::of_one(trap, Record::Portal(street, portal).found())).into_response()
+        }
         None => StatusCode::NO_CONTENT.into_response(),
     }
 }

@@ -10,12 +10,12 @@ use axum::{
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytes::Bytes;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::{Answer, ControlError};
 use crate::{
-    meta::{Answers, walk, webhook},
+    meta::{Answers, Walked, walk, webhook},
     photo,
     state::{Citizen, Message, Shared, random_hex},
 };
@@ -256,6 +256,9 @@ pub(super) struct Form {
     note: Option<String>,
     /// True when absent.
     photo: Option<FormPhoto>,
+    /// Answers by the name of an input.
+    #[serde(default)]
+    answers: Map<String, Value>,
     /// Some phones leave `flow_token` out.
     #[serde(default)]
     drop_token: bool,
@@ -284,8 +287,9 @@ pub(super) async fn form(
             "id": id,
         })
     });
-    let answers = Answers { path: body.path, note: body.note, photos: photos.collect() };
-    let mut payload = walk(flow, &answers).map_err(ControlError::unprocessable)?;
+    let answers =
+        Answers { path: body.path, note: body.note, photos: photos.collect(), values: body.answers };
+    let Walked { mut payload, screens } = walk(flow, &answers).map_err(ControlError::unprocessable)?;
     if !body.drop_token {
         payload.insert("flow_token".to_owned(), json!(flow.token.as_deref().unwrap_or("unused")));
     }
@@ -297,6 +301,7 @@ pub(super) async fn form(
     let text = answers.path.join(" › ");
     let draft = Draft { kind: "interactive", text, content, context: Some(message.wamid) };
     let mut answer = send(&state, &id, draft, body.copies, &way).await?;
+    answer["screens"] = json!(screens);
     answer["webhook_message_id"] = answer["message_id"].clone();
     answer["media_id"] = json!(file.as_ref().map(|(id, ..)| id));
     answer["photo_sha256_hex"] = json!(file.map(|(_, _, hash)| hex::encode(hash)));

@@ -1,5 +1,7 @@
 //! Texts of a Flow JSON that stand for something else: `${…}` and expressions in backticks.
 
+use super::expression::{self, Expression};
+
 /// What a reference points to.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Reference {
@@ -18,23 +20,14 @@ pub(crate) enum Reference {
 pub(crate) enum Bound<'a> {
     Literal(&'a str),
     Reference(Reference),
-    Expression(Vec<Part>),
-}
-
-/// A piece of an expression; pieces without an operator between them are joined.
-#[derive(Debug, PartialEq)]
-pub(crate) enum Part {
-    Text(String),
-    Reference(Reference),
-    /// Known to phones, not evaluated by the walker.
-    Operator(char),
+    Expression(Expression),
 }
 
 /// Reads a text. The error says what is malformed.
 pub(crate) fn read(text: &str) -> Result<Bound<'_>, String> {
     if let Some(inner) = text.strip_prefix('`') {
         let inner = inner.strip_suffix('`').ok_or("an expression ends with a backtick")?;
-        return expression(inner).map(Bound::Expression);
+        return expression::parse(inner).map(Bound::Expression);
     }
     if !text.contains("${") {
         return Ok(Bound::Literal(text));
@@ -46,7 +39,8 @@ pub(crate) fn read(text: &str) -> Result<Bound<'_>, String> {
     }
 }
 
-fn reference(inner: &str) -> Result<Reference, String> {
+/// Reads what stands between `${` and `}`.
+pub(super) fn reference(inner: &str) -> Result<Reference, String> {
     let parts: Vec<&str> = inner.split('.').collect();
     let names = |path: &[&str]| path.iter().map(|&name| name.to_owned()).collect();
     let well_formed =
@@ -67,52 +61,15 @@ fn reference(inner: &str) -> Result<Reference, String> {
     }
 }
 
-fn expression(text: &str) -> Result<Vec<Part>, String> {
-    let mut parts = Vec::new();
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        let after = &rest[first.len_utf8()..];
-        rest = match first {
-            ' ' => after,
-            '\'' => {
-                let (literal, after) = quoted(after)?;
-                parts.push(Part::Text(literal));
-                after
-            }
-            '$' => {
-                let inner = after.strip_prefix('{').ok_or("a $ without {")?;
-                let (inner, after) = inner.split_once('}').ok_or("a ${ without }")?;
-                parts.push(Part::Reference(reference(inner)?));
-                after
-            }
-            '0'..='9' => {
-                let end = rest.find(|one: char| !one.is_ascii_digit() && one != '.').unwrap_or(rest.len());
-                let (number, after) = rest.split_at(end);
-                parts.push(Part::Text(number.to_owned()));
-                after
-            }
-            '=' | '!' | '<' | '>' | '&' | '|' | '+' | '-' | '/' | '%' | '(' | ')' => {
-                parts.push(Part::Operator(first));
-                after
-            }
-            other => return Err(format!("{other} has no meaning in an expression")),
-        };
+/// Reads the condition of an If or the value of a Switch: a reference, or an expression with or without backticks.
+pub(crate) fn condition(text: &str) -> Result<Bound<'_>, String> {
+    match text.strip_prefix('`') {
+        Some(_) => read(text),
+        None => match expression::parse(text)? {
+            Expression::Reference(reference) => Ok(Bound::Reference(reference)),
+            other => Ok(Bound::Expression(other)),
+        },
     }
-    if parts.is_empty() { Err("an empty expression".to_owned()) } else { Ok(parts) }
-}
-
-/// A literal up to its closing quote; a backslash keeps the next character as it is.
-fn quoted(text: &str) -> Result<(String, &str), String> {
-    let mut literal = String::new();
-    let mut characters = text.char_indices();
-    while let Some((at, one)) = characters.next() {
-        match one {
-            '\'' => return Ok((literal, &text[at + 1..])),
-            '\\' => literal.extend(characters.next().map(|(_, next)| next)),
-            other => literal.push(other),
-        }
-    }
-    Err("a text without a closing quote".to_owned())
 }
 
 #[cfg(test)]
@@ -125,11 +82,14 @@ mod tests {
         assert_eq!(read("${form.note}"), Ok(Bound::Reference(Reference::Form("note".to_owned()))));
         assert_eq!(
             read("`'a\\'b: ' ${data.x}`"),
-            Ok(Bound::Expression(vec![
-                Part::Text("a'b: ".to_owned()),
-                Part::Reference(Reference::Data(vec!["x".to_owned()])),
-            ]))
+            Ok(Bound::Expression(Expression::Join(vec![
+                Expression::Text("a'b: ".to_owned()),
+                Expression::Reference(Reference::Data(vec!["x".to_owned()])),
+            ])))
         );
+        let age = || Reference::Form("age".to_owned());
+        assert_eq!(condition("${form.age}"), Ok(Bound::Reference(age())));
+        assert_eq!(condition("${form.age} > 3"), condition("`${form.age} > 3`"));
         for malformed in ["a ${form.note}", "${form.note}${form.b}", "${other.x}", "${data.}", "`'a`", "`a`"]
         {
             assert!(read(malformed).is_err(), "{malformed}");

@@ -10,10 +10,13 @@ pub(crate) struct Document<'a> {
 }
 
 /// A component with its path in the document.
+#[derive(Clone)]
 pub(crate) struct Component<'a> {
     pub(crate) path: String,
     pub(crate) kind: &'a str,
     pub(crate) map: &'a Object,
+    /// Types of what it stands in, the outermost first: Form, If, Switch.
+    pub(crate) within: Vec<&'a str>,
 }
 
 /// An action with the place where it is written.
@@ -29,8 +32,11 @@ impl<'a> Document<'a> {
         Self { root }
     }
 
-    pub(crate) fn root(&self) -> &'a Value {
-        self.root
+    /// Major and minor number, which are compared as numbers: 6.10 would follow 6.9.
+    pub(crate) fn version(&self) -> (u32, u32) {
+        let text = self.root.get("version").and_then(Value::as_str).unwrap_or_default();
+        let number = |text: &str| text.parse().unwrap_or(0);
+        text.split_once('.').map_or((0, 0), |(major, minor)| (number(major), number(minor)))
     }
 
     pub(crate) fn screens(&self) -> impl Iterator<Item = (usize, &'a Object)> + use<'a> {
@@ -50,7 +56,7 @@ impl<'a> Document<'a> {
         self.screen(id)?.get("data")?.as_object()
     }
 
-    /// All components of a screen, those inside a Form included.
+    /// All components of a screen, those inside a Form and those of every branch included.
     pub(crate) fn components(&self, id: &str) -> Vec<Component<'a>> {
         let found = self.screens().find(|(_, screen)| screen_id(screen) == id);
         found.map_or_else(Vec::new, |(at, screen)| components_of(at, screen))
@@ -58,15 +64,13 @@ impl<'a> Document<'a> {
 
     /// The component of this name on a screen.
     pub(crate) fn named(&self, screen: &str, name: &str) -> Option<Component<'a>> {
-        self.components(screen)
-            .into_iter()
-            .find(|one| one.kind != "Form" && one.map.get("name").and_then(Value::as_str) == Some(name))
+        self.components(screen).into_iter().find(|one| one.kind != "Form" && one.name() == Some(name))
     }
 
     /// All actions of a screen.
     pub(crate) fn actions(&self, id: &str) -> Vec<ActionAt<'a>> {
         let mut actions = Vec::new();
-        for Component { path, kind, map } in self.components(id) {
+        for Component { path, kind, map, .. } in self.components(id) {
             if let Some(action) = map.get("on-click-action").and_then(Value::as_object) {
                 let path = format!("{path}.on-click-action");
                 actions.push(ActionAt { path, component: kind, map: action });
@@ -81,17 +85,39 @@ impl<'a> Document<'a> {
         actions
     }
 
-    /// The rows of a list; of a dynamic one, those of the example in the data model.
+    /// What is done when something is chosen: the actions of groups, and of their options.
+    pub(crate) fn choices(&self, id: &str) -> Vec<ActionAt<'a>> {
+        let mut actions = Vec::new();
+        for Component { path, kind, map, .. } in self.components(id) {
+            let options = self.entries(id, map, "data-source").into_iter().enumerate();
+            let options = options.map(|(at, option)| (format!("{path}.data-source[{at}]"), option));
+            for (path, map) in std::iter::once((path.clone(), map)).chain(options) {
+                for key in ["on-select-action", "on-unselect-action"] {
+                    if let Some(map) = map.get(key).and_then(Value::as_object) {
+                        actions.push(ActionAt { path: format!("{path}.{key}"), component: kind, map });
+                    }
+                }
+            }
+        }
+        actions
+    }
+
+    /// The rows of a list.
     pub(crate) fn items(&self, screen: &str, list: &'a Object) -> Vec<&'a Object> {
-        let items = match list.get("list-items") {
-            Some(Value::Array(items)) => Some(items),
+        self.entries(screen, list, "list-items")
+    }
+
+    /// The rows or options of a component; where they are data, those of the example in the data model.
+    pub(crate) fn entries(&self, screen: &str, map: &'a Object, key: &str) -> Vec<&'a Object> {
+        let entries = match map.get(key) {
+            Some(Value::Array(entries)) => Some(entries),
             Some(Value::String(text)) => text
                 .strip_prefix("${data.")
                 .and_then(|rest| rest.strip_suffix('}'))
                 .and_then(|name| self.model(screen)?.get(name)?.get("__example__")?.as_array()),
             _ => None,
         };
-        items.into_iter().flatten().filter_map(Value::as_object).collect()
+        entries.into_iter().flatten().filter_map(Value::as_object).collect()
     }
 
     /// Screens that a screen leads to, in the order they are written, each once.
@@ -119,25 +145,43 @@ pub(crate) fn screen_id(screen: &Object) -> &str {
     screen.get("id").and_then(Value::as_str).unwrap_or_default()
 }
 
+impl<'a> Component<'a> {
+    pub(crate) fn name(&self) -> Option<&'a str> {
+        self.map.get("name").and_then(Value::as_str)
+    }
+}
+
 pub(crate) fn components_of(at: usize, screen: &Object) -> Vec<Component<'_>> {
     let mut list = Vec::new();
-    if let Some(layout) = screen.get("layout").and_then(Value::as_object) {
-        collect(&mut list, &format!("screens[{at}].layout"), layout);
-    }
+    let children = screen.get("layout").and_then(|layout| layout.get("children"));
+    collect(&mut list, &format!("screens[{at}].layout.children"), children, &[]);
     list
 }
 
-fn collect<'a>(list: &mut Vec<Component<'a>>, path: &str, parent: &'a Object) {
-    let children = parent.get("children").and_then(Value::as_array);
-    for (at, child) in children.into_iter().flatten().enumerate() {
+fn collect<'a>(list: &mut Vec<Component<'a>>, path: &str, children: Option<&'a Value>, within: &[&'a str]) {
+    for (at, child) in children.and_then(Value::as_array).into_iter().flatten().enumerate() {
         let Some(map) = child.as_object() else { continue };
-        let path = format!("{path}.children[{at}]");
+        let path = format!("{path}[{at}]");
         let kind = map.get("type").and_then(Value::as_str).unwrap_or_default();
-        list.push(Component { path: path.clone(), kind, map });
-        // A Form inside a Form is refused elsewhere; one level is all that is valid.
-        if kind == "Form" && path.matches(".children[").count() == 1 {
-            collect(list, &path, map);
+        list.push(Component { path: path.clone(), kind, map, within: within.to_vec() });
+        let inside: Vec<&str> = within.iter().copied().chain([kind]).collect();
+        for (key, children) in branches(kind, map) {
+            collect(list, &format!("{path}.{key}"), Some(children), &inside);
         }
+    }
+}
+
+/// What stands in a component, by the path to it: the children of a Form, the branches of an If or a Switch.
+pub(crate) fn branches<'a>(kind: &str, map: &'a Object) -> Vec<(String, &'a Value)> {
+    let at = |key: &str| map.get(key).map(|children| (key.to_owned(), children));
+    match kind {
+        "Form" => at("children").into_iter().collect(),
+        "If" => ["then", "else"].into_iter().filter_map(at).collect(),
+        "Switch" => {
+            let cases = map.get("cases").and_then(Value::as_object).into_iter().flatten();
+            cases.map(|(case, children)| (format!("cases.{case}"), children)).collect()
+        }
+        _ => Vec::new(),
     }
 }
 

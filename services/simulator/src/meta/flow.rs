@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::{error::GraphError, flow_check};
+use super::{error::GraphError, flow_problems};
 use crate::state::numeric_id;
 
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -72,7 +72,7 @@ impl Flow {
     }
 
     pub(super) fn upload(&mut self, text: String) {
-        self.problems = flow_check::check(&text).iter().map(flow_check::Problem::to_json).collect();
+        self.problems = flow_problems(&text);
         self.text = Some(text);
         self.status = Status::Draft;
     }

@@ -3,12 +3,14 @@
 mod binding;
 mod document;
 mod error;
+mod expression;
 mod flow;
 mod flow_check;
 mod flow_form;
 mod flow_message;
 mod flows;
 mod graph;
+mod lines;
 mod media;
 mod validate;
 mod walker;
@@ -25,7 +27,12 @@ use crate::state::Shared;
 pub(crate) use error::GraphError;
 pub(crate) use flow::{Flow, Status as FlowStatus};
 pub(crate) use validate::is_user_id;
-pub(crate) use walker::{Answers, walk};
+pub(crate) use walker::{Answers, Walked, walk};
+
+/// What an upload of a Flow JSON is told.
+pub(crate) fn flow_problems(text: &str) -> Vec<serde_json::Value> {
+    flow_check::check(text).iter().map(|problem| problem.to_json(text)).collect()
+}
 
 pub(crate) fn router() -> Router<Shared> {
     Router::new()

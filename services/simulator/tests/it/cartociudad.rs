@@ -93,3 +93,43 @@ async fn reverse_takes_the_nearest_door_within_reach() {
     assert_eq!(ask(&world, "reverseGeocode", &[]).await.0, 204);
     assert_eq!(ask(&world, "reverseGeocode", &[("lat", "x"), ("lon", "1")]).await.0, 404);
 }
+
+#[tokio::test]
+async fn each_trap_is_a_switch() {
+    let world = World::new().await;
+    let spring = async |trap: &str, method: &str| {
+        world.fault(json!({"surface": "cartociudad", "kind": "trap", "trap": trap, "times": 1})).await;
+        let query: &[(&str, &str)] = match method {
+            "candidates" => &[("q", "Dato 12")],
+            "find" => &[("q", "Dato 12")],
+            _ => &[("lat", "42.8470"), ("lon", "-2.6724")],
+        };
+        let call = world.http.get(world.url(&format!("/cartociudad/{method}"))).query(query);
+        let response = call.send().await.unwrap();
+        (response.status().as_u16(), response.text().await.unwrap())
+    };
+    for method in ["candidates", "find", "reverseGeocode"] {
+        assert_eq!(spring("callback", method).await, (200, "callback([])".to_owned()));
+        assert!(spring("html", method).await.1.starts_with("<html>"));
+        assert!(serde_json::from_str::<Value>(&spring("cut", method).await.1).is_err());
+        assert_eq!(spring("no_content", method).await, (204, String::new()));
+        let list = async |trap| -> Value {
+            let (status, text) = spring(trap, method).await;
+            assert_eq!(status, 200, "{trap}");
+            serde_json::from_str(&text).unwrap()
+        };
+        let first = |answer: &Value| if answer.is_array() { answer[0].clone() } else { answer.clone() };
+        assert_eq!(first(&list("other_town").await)["muniCode"], "17055", "{method}");
+        assert_eq!(first(&list("no_coordinates").await)["lat"], 0.0, "{method}");
+        assert!(first(&list("unnamed").await)["address"].as_str().unwrap().contains("-997"), "{method}");
+        assert_eq!(first(&list("lying_state").await)["state"], 1, "{method}");
+        assert_eq!(first(&list("other_id").await)["id"], "0105999999", "{method}");
+        assert!(first(&list("old_point").await)["geom"].as_str().unwrap().starts_with("POINT ("), "{method}");
+    }
+    let odd: Value = serde_json::from_str(&spring("odd_types", "candidates").await.1).unwrap();
+    assert_eq!((odd[0].is_string(), &odd[2]["type"]), (true, &json!("PORTAL")));
+    let crossed: Value = serde_json::from_str(&spring("crossed_over", "candidates").await.1).unwrap();
+    assert_eq!(crossed[0]["muni"], "Madrid");
+    // Spent: the next answer is as usual.
+    assert_eq!(ask(&world, "candidates", &[("q", "Dato 12")]).await.1[0]["muniCode"], "01059");
+}

@@ -102,3 +102,33 @@ async fn faults_are_cleared_by_surface() {
     assert_eq!(broken.status(), 500);
     assert!(broken.text().await.unwrap().starts_with("<!doctype html>"));
 }
+
+#[tokio::test]
+async fn a_fault_lets_pass_as_many_as_it_was_told() {
+    let world = World::new().await;
+    world
+        .fault(json!({"surface": "partner.login", "kind": "status", "status": 503, "skip": 2, "times": 1}))
+        .await;
+    let mut statuses = Vec::new();
+    for _ in 0..4 {
+        statuses.push(login(&world).await.unwrap().status().as_u16());
+    }
+    assert_eq!(statuses, [200, 200, 503, 200]);
+}
+
+#[tokio::test]
+async fn a_proxy_in_between_answers_html_or_sends_elsewhere() {
+    let world = World::new().await;
+    world
+        .fault(json!({"surface": "partner.login", "kind": "status", "status": 200, "html": "<p>Sesión</p>", "times": 1}))
+        .await;
+    assert_eq!(login(&world).await.unwrap().text().await.unwrap(), "<p>Sesión</p>");
+    world
+        .fault(json!({"surface": "partner.login", "kind": "status", "status": 307,
+            "location": world.url("/control/health"), "times": 1}))
+        .await;
+    let http = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
+    let response = http.post(world.url("/partner/api/login")).body("{}").send().await.unwrap();
+    assert_eq!(response.status(), 307);
+    assert_eq!(response.headers()["location"].to_str().unwrap(), world.url("/control/health"));
+}

@@ -9,4 +9,5 @@ mod graph;
 mod media;
 mod partner;
 mod support;
+mod walk;
 mod webhook;

@@ -7,7 +7,7 @@ use crate::limits;
 use crate::problem::{Problem, Problems};
 use crate::source::{CatalogFile, FormTexts, Texts};
 use crate::taxonomy::Kind;
-use crate::tree::{Entry, Node, groups, walk};
+use crate::tree::{Entry, Node, groups, has_bridge, walk};
 
 /// Languages are named by two or three lower-case letters, each once.
 pub(crate) fn languages(languages: &[&str], found: &mut Vec<Problem>) {
@@ -36,6 +36,7 @@ pub(crate) fn check(language: &str, catalog: &CatalogFile, tree: &[Entry], found
     let file = catalog_file(language);
     let mut check = Check { catalog, problems: Problems::of(&file, found) };
     check.form();
+    check.bridge(has_bridge(tree));
     check.nodes(tree);
     check.orphans(tree);
     check.rows("tree", tree);
@@ -96,6 +97,11 @@ impl Check<'_> {
             submit,
             info_title,
             info_close,
+            // In `bridge`.
+            bridge_title: _,
+            bridge_question: _,
+            bridge_report: _,
+            bridge_continue: _,
         } = &self.catalog.form;
         for (name, text, limit) in [
             ("root_title", root_title, limits::TITLE),
@@ -112,6 +118,30 @@ impl Check<'_> {
             ("info_close", info_close, limits::FOOTER),
         ] {
             self.text(&format!("form.{name}"), text, limit);
+        }
+    }
+
+    /// The texts of a screen that not every tree has.
+    fn bridge(&mut self, needed: bool) {
+        let FormTexts { bridge_title, bridge_question, bridge_report, bridge_continue, .. } =
+            &self.catalog.form;
+        for (name, text, limit) in [
+            ("bridge_title", bridge_title, limits::TITLE),
+            ("bridge_question", bridge_question, limits::BODY),
+            ("bridge_report", bridge_report, limits::LINK),
+            ("bridge_continue", bridge_continue, limits::FOOTER),
+        ] {
+            let place = format!("form.{name}");
+            match (text, needed) {
+                (Some(text), true) => self.text(&place, text, limit),
+                (None, false) => {}
+                (None, true) => {
+                    self.problems.add(place, "missing", "the tree has a `bridge`, whose screen needs it");
+                }
+                (Some(_), false) => {
+                    self.problems.add(place, "never shown", "no leaf of the tree has a `bridge`; remove it");
+                }
+            }
         }
     }
 

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{TAXONOMY_FILE, is_key};
-use crate::generate::{FIXED_SCREENS, INFO_SCREEN};
+use crate::generate::{BRIDGE_SCREEN, FIXED_SCREENS, INFO_SCREEN};
 use crate::limits;
 use crate::problem::{Problem, Problems};
 use crate::source::{NodeSource, TaxonomyFile};
 use crate::taxonomy::Kind;
-use crate::tree::{Entry, Group, Node, Said, groups, leaves, screen_id};
+use crate::tree::{Entry, Group, Node, Said, groups, has_bridge, leaves, screen_id};
 
 /// The tree; it may only be used when no problem was added.
 pub(crate) fn build(file: &TaxonomyFile, found: &mut Vec<Problem>) -> Vec<Entry> {
@@ -22,6 +22,7 @@ pub(crate) fn build(file: &TaxonomyFile, found: &mut Vec<Problem>) -> Vec<Entry>
     builder.list("tree", &entries);
     builder.unused_sets();
     builder.groups(&entries);
+    builder.bridges(&entries);
     builder.screens(&entries);
     entries
 }
@@ -68,6 +69,13 @@ impl<'a> Builder<'a> {
         if !is_key(key) {
             self.bad_key(&place, key);
         }
+        if source.bridge.is_some() && kind != Some(Kind::Informational) {
+            self.problems.add(
+                place.clone(),
+                "only an informational leaf has a bridge",
+                "take it away, or make the node informational",
+            );
+        }
         let node = match kind {
             None => Node::Group(self.group(source, &route, &place)),
             Some(kind) => {
@@ -81,7 +89,7 @@ impl<'a> Builder<'a> {
                 Node::Leaf(kind)
             }
         };
-        Some(Entry { key: key.to_owned(), route, node })
+        Some(Entry { key: key.to_owned(), route, node, bridge: source.bridge.clone() })
     }
 
     fn group(&mut self, source: &'a NodeSource, route: &str, place: &str) -> Group {
@@ -117,6 +125,7 @@ impl<'a> Builder<'a> {
                 key: member.clone(),
                 route: join(Some(route), member),
                 node: Node::Leaf(Kind::Report),
+                bridge: None,
             })
             .collect()
     }
@@ -163,8 +172,28 @@ impl<'a> Builder<'a> {
             }
             // SUCCESS is the platform's own.
             let id = screen_id(&entry.key);
-            if id == "SUCCESS" || id == INFO_SCREEN || FIXED_SCREENS.contains(&id.as_str()) {
+            let ours = FIXED_SCREENS.into_iter().chain([INFO_SCREEN, BRIDGE_SCREEN, "SUCCESS"]);
+            if ours.into_iter().any(|taken| taken == id) {
                 self.problems.add(place, format!("the screen id {id} is reserved"), "rename the group");
+            }
+        }
+    }
+
+    /// A bridge leads over to a report that can be made.
+    fn bridges(&mut self, entries: &[Entry]) {
+        let leaves = leaves(entries);
+        let reports: BTreeSet<&str> = leaves
+            .iter()
+            .filter(|(_, kind)| *kind == Kind::Report)
+            .filter_map(|(path, _)| path.last().map(|leaf| leaf.route.as_str()))
+            .collect();
+        for leaf in leaves.iter().filter_map(|(path, _)| path.last()) {
+            if let Some(bridge) = leaf.bridge.as_deref().filter(|bridge| !reports.contains(bridge)) {
+                self.problems.add(
+                    format!("tree.{}", leaf.route),
+                    format!("the bridge leads to `{bridge}`, which is no report leaf"),
+                    "give the whole route of a report leaf, as street/litter_bin",
+                );
             }
         }
     }
@@ -175,12 +204,14 @@ impl<'a> Builder<'a> {
             self.problems.add("tree", "nothing can be reported", "add a report leaf");
         }
         let informs = leaves.iter().any(|(_, kind)| *kind == Kind::Informational);
-        let screens = groups(entries).len() + FIXED_SCREENS.len() + usize::from(informs);
+        let bridges = has_bridge(entries);
+        let screens =
+            groups(entries).len() + FIXED_SCREENS.len() + usize::from(informs) + usize::from(bridges);
         if screens > limits::SCREENS {
             self.problems.add(
                 "tree",
                 format!("the form would have {screens} screens; {} are possible", limits::SCREENS),
-                "merge groups: each group is a screen, besides the first, the summary and the information",
+                "merge groups: each group is a screen, besides the first, the summary, the information and the bridge",
             );
         }
     }

@@ -207,9 +207,17 @@ pub(crate) fn is_date(text: &str) -> bool {
             .then(|| part.parse::<u16>().ok())
             .flatten()
     };
-    number(year, 4).is_some()
-        && number(month, 2).is_some_and(|month| (1..=12).contains(&month))
-        && number(day, 2).is_some_and(|day| (1..=31).contains(&day))
+    let (Some(year), Some(month), Some(day)) = (number(year, 4), number(month, 2), number(day, 2)) else {
+        return false;
+    };
+    let leap = year.is_multiple_of(4) && !year.is_multiple_of(100) || year.is_multiple_of(400);
+    let days = match month {
+        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
+        4 | 6 | 9 | 11 => 30,
+        2 => 28 + u16::from(leap),
+        _ => 0,
+    };
+    (1..=days).contains(&day)
 }
 
 /// A picture in base64. In rows and options a phone shows a placeholder for one that is too large.
@@ -225,9 +233,11 @@ pub(crate) fn picture<'a, 't>(
         return;
     }
     let digits = text.trim_end_matches('=');
+    let padding = text.len() - digits.len();
     let is_base64 = !digits.is_empty()
-        && text.len() - digits.len() <= 2
-        && digits.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'\n'));
+        && padding <= 2
+        && text.len().is_multiple_of(4)
+        && digits.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/'));
     if !is_base64 {
         context.add(node, Code::InvalidPropertyValueFormat, "a picture is given in base64");
     }

@@ -45,13 +45,13 @@ fn languages_differ_in_words_only() {
     for (pointer, value) in [
         ("/version", json!("7.2")),
         ("/screens/1/id", json!("OTHER")),
-        ("/screens/9/terminal", json!(false)),
+        ("/screens/10/terminal", json!(false)),
         (&format!("{row}/id"), json!("other")),
         (&format!("{row}/on-click-action/next/name"), json!("STREET")),
         (&format!("{row}/on-click-action/payload"), json!({"a": "b"})),
         ("/screens/6/layout/children/0/list-items/2/on-click-action/payload/route", json!("street/other")),
-        ("/screens/9/layout/children/1/text", json!("${data.route}")),
-        ("/screens/9/layout/children/4/max-uploaded-photos", json!(2)),
+        ("/screens/10/layout/children/1/text", json!("${data.route}")),
+        ("/screens/10/layout/children/4/max-uploaded-photos", json!(2)),
         ("/screens/0/layout/children/0/list-items", json!([])),
     ] {
         let told = changed(pointer, value);

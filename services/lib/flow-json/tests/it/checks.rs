@@ -1,6 +1,6 @@
 //! Every check, by the one line that breaks it.
 
-use flow_json::Taxonomy;
+use flow_json::{Taxonomy, generate};
 
 use crate::support::{CATALOG, PARTNER, TREE, city, small_city};
 
@@ -65,6 +65,21 @@ fn a_broken_tree_is_refused() {
         case("tree", "group: bin", "group: summary", (t, "tree.summary", "reserved")),
         case("tree", "group: bin", "group: info", (t, "tree.info", "reserved")),
         case("tree", "group: bin", "group: success", (t, "tree.success", "reserved")),
+        case("tree", "group: bin", "group: bridge", (t, "tree.bridge", "reserved")),
+        case(
+            "tree",
+            "report: noise",
+            "report: noise\n    bridge: bin/red",
+            (t, "tree.noise", "only an inform"),
+        ),
+        case("tree", "tional: help", "tional: help\n    bridge: bin", (t, "tree.help", "no report leaf")),
+        case("tree", "tional: help", "tional: help\n    bridge: help", (t, "tree.help", "no report leaf")),
+        case(
+            "tree",
+            "tional: help",
+            "tional: help\n    bridge: noise",
+            ("en.yaml", "form.bridge_report", "missing"),
+        ),
         case(
             "tree",
             "  - report: noise",
@@ -113,6 +128,12 @@ fn a_broken_catalog_is_refused() {
         case("catalog", "  submit: Send\n", "", (c, "", "cannot be read")),
         case("catalog", "submit: Send", "submit: Send\n  extra: x", (c, "", "cannot be read")),
         case("catalog", "taxonomy:", "taxonmy:", (c, "", "cannot be read")),
+        case(
+            "catalog",
+            "submit: Send",
+            "submit: Send\n  bridge_title: x",
+            (c, "form.bridge_title", "never shown"),
+        ),
         case("catalog", "submit: Send", "submit: ' '", (c, "form.submit", "blank")),
         case("catalog", "submit: Send", "submit: ' Send'", (c, "form.submit", "space around")),
         case("catalog", "submit: Send", "submit: \"a\\tb\"", (c, "form.submit", "control")),
@@ -173,6 +194,29 @@ fn a_text_passes_at_its_limit_and_is_refused_one_above_it() {
             assert_eq!(problems_with(limit / units), Vec::<String>::new(), "{key} {sign}");
             assert_eq!(problems_with(limit / units + 1), [key], "{sign}");
         }
+    }
+}
+
+#[test]
+fn the_texts_of_a_bridge_are_counted_and_its_screen_too() {
+    let texts =
+        [("bridge_title", 30), ("bridge_question", 4096), ("bridge_report", 25), ("bridge_continue", 35)];
+    let tree = TREE.replace("tional: help", "tional: help\n    bridge: bin/red");
+    let with = |tree: &str, long: Option<&str>| {
+        let lines = texts.iter().map(|(key, limit)| {
+            let more = usize::from(long == Some(key));
+            format!("  {key}: {}\n", "x".repeat(limit + more))
+        });
+        let catalog = CATALOG.replace("taxonomy:\n", &(lines.collect::<String>() + "taxonomy:\n"));
+        Taxonomy::from_yaml(tree, &[("en", &catalog)], PARTNER)
+    };
+    let json = generate(&with(&tree, None).expect("right"), "en").expect("known");
+    assert_eq!(json.lint(), []);
+    assert!(json.json.contains("\"id\": \"BRIDGE\""));
+    for (key, _) in texts {
+        let problems = with(&tree, Some(key)).expect_err(key);
+        assert_eq!(problems.len(), 1, "{problems:#?}");
+        assert_eq!(problems[0].key, format!("form.{key}"));
     }
 }
 

@@ -83,7 +83,7 @@ fn screens_are_at_most_eleven_with_letters_only_in_their_ids() {
         }
     }
     let json = generate(&builtin(), "es").expect("known").json;
-    assert_eq!(screens(&json).len(), 10);
+    assert_eq!(screens(&json).len(), 11);
 }
 
 #[test]
@@ -153,6 +153,13 @@ fn walk(screens: &BTreeMap<String, Value>, titles: &[String]) -> (String, Value)
     (at, payload)
 }
 
+/// Where the component of this type leads.
+fn leads(screen: &Value, kind: &str) -> String {
+    let found: Vec<&Value> = children(screen).iter().filter(|child| child["type"] == kind).collect();
+    let [component] = found[..] else { panic!("not one {kind}") };
+    component["on-click-action"]["next"]["name"].as_str().expect("a name").to_owned()
+}
+
 #[test]
 fn every_leaf_is_reached_by_its_labels_and_no_screen_is_left_over() {
     for (taxonomy, language, json) in forms() {
@@ -171,8 +178,14 @@ fn every_leaf_is_reached_by_its_labels_and_no_screen_is_left_over() {
                     assert_eq!(payload["category"], labels.join(" › "));
                 }
                 Kind::Informational => {
-                    assert_eq!(at, "INFO");
+                    assert_eq!(at, if payload.get("report").is_some() { "BRIDGE" } else { "INFO" });
                     assert_eq!(payload["title"], labels[labels.len() - 1]);
+                    for (component, target) in [("EmbeddedLink", "SUMMARY"), ("Footer", "INFO")] {
+                        if at == "BRIDGE" {
+                            reached.insert(target.to_owned());
+                            assert_eq!(leads(&screens[&at], component), target);
+                        }
+                    }
                 }
             }
         }
@@ -224,6 +237,36 @@ fn a_tree_that_never_informs_has_no_such_screen() {
     let taxonomy = Taxonomy::from_yaml(&tree, &[("en", &catalog)], PARTNER).expect("right");
     let json = generate(&taxonomy, "en").expect("known").json;
     assert_eq!(screens(&json).keys().collect::<Vec<_>>(), ["BIN", "ROOT", "SUMMARY"]);
+}
+
+#[test]
+fn what_could_be_a_report_as_well_crosses_one_bridge_by_its_payload() {
+    let taxonomy = builtin();
+    for language in ["es", "eu"] {
+        let json = generate(&taxonomy, language).expect("known").json;
+        let screens = screens(&json);
+        let leaves = ["bulky/furniture", "bulky/appliances"].map(|route| {
+            let labels = taxonomy.labels(route, language).expect("known");
+            walk(&screens, &labels)
+        });
+        for (at, payload) in &leaves {
+            assert_eq!(at, "BRIDGE");
+            assert_eq!(payload["report"], "street/illegal_dumping");
+            let category = taxonomy.labels("street/illegal_dumping", language).expect("known").join(" › ");
+            assert_eq!(payload["category"], category.as_str());
+        }
+        assert_ne!(leaves[0].1["text"], leaves[1].1["text"]);
+        let bridge = &screens["BRIDGE"];
+        assert!(bridge.get("terminal").is_none());
+        let payload = |kind: &str| {
+            let found = children(bridge).iter().find(|child| child["type"] == kind).expect("it is there");
+            found["on-click-action"]["payload"].clone()
+        };
+        let over = json!({"route": "${data.report}", "category": "${data.category}"});
+        assert_eq!(payload("EmbeddedLink"), over);
+        let on = json!({"route": "${data.route}", "title": "${data.title}", "text": "${data.text}"});
+        assert_eq!(payload("Footer"), on);
+    }
 }
 
 /// The form without what may differ: visible words and the language.

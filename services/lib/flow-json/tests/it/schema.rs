@@ -56,6 +56,9 @@ fn what_the_schema_refuses_the_checks_refuse() {
         ("report: noise", "report: noise\n    group: noise"),
         ("group: bin", "group: root"),
         ("group: bin", "group: success"),
+        ("group: bin", "group: bridge"),
+        ("report: noise", "report: noise\n    bridge: bin/red"),
+        ("tional: help", "tional: help\n    bridge: Bin/red"),
         ("tree:", "more: 1\ntree:"),
     ] {
         assert!(TREE.contains(piece), "{piece}");

@@ -16,6 +16,10 @@ pub(super) fn check(problems: &mut Problems, document: &Document<'_>) {
     for (_, screen) in document.screens() {
         let scope = Scope { document, screen: screen_id(screen) };
         let terminal = screen.get("terminal") == Some(&Value::Bool(true));
+        let old = document.version() < (6, 0);
+        for action in document.choices(scope.screen) {
+            check_choice(problems, &scope, &action, old);
+        }
         for action in document.actions(scope.screen) {
             let name = action.map.get("name").and_then(Value::as_str).unwrap_or_default();
             match (name, action.component) {
@@ -27,9 +31,7 @@ pub(super) fn check(problems: &mut Problems, document: &Document<'_>) {
                     let message = "complete belongs to the Footer of a terminal screen";
                     problems.add("INVALID_COMPLETE_ACTION", &action.path, message);
                 }
-                ("open_url", "EmbeddedLink" | "OptIn") => {
-                    problems.only(&action.path, action.map, &["name", "url"]);
-                }
+                ("open_url", "EmbeddedLink" | "OptIn") if !old => check_url(problems, &scope, &action),
                 ("data_exchange", _) => {
                     let message = "data_exchange needs an endpoint";
                     problems.add("MISSING_REQUIRED_PROPERTY", &action.path, message);
@@ -40,6 +42,54 @@ pub(super) fn check(problems: &mut Problems, document: &Document<'_>) {
                 }
             }
         }
+    }
+}
+
+/// What happens when something is chosen: the data of the screen change.
+fn check_choice(problems: &mut Problems, scope: &Scope<'_>, action: &ActionAt<'_>, old: bool) {
+    const CODE: &str = "INVALID_UPDATE_DATA_ACTION_PAYLOAD";
+    let ActionAt { path, component, map } = action;
+    let groups = ["CheckboxGroup", "RadioButtonsGroup", "Dropdown", "ChipsSelector", "OptIn"];
+    match map.get("name").and_then(Value::as_str).unwrap_or_default() {
+        "update_data" if !old && groups.contains(component) => {}
+        "data_exchange" => {
+            return problems.add("MISSING_REQUIRED_PROPERTY", path, "data_exchange needs an endpoint");
+        }
+        name => {
+            let message = format!("The action '{name}' is not allowed on {component}");
+            return problems.add("INVALID_ENUM_VALUE", path, message);
+        }
+    }
+    problems.only(path, map, &["name", "payload"]);
+    let Some(payload) = map.get("payload").and_then(Value::as_object) else {
+        return problems.add("MISSING_REQUIRED_PROPERTY", path, "update_data needs a payload");
+    };
+    let empty = Map::new();
+    let model = scope.document.model(scope.screen).unwrap_or(&empty);
+    for (key, value) in payload {
+        let fits = match model.get(key) {
+            Some(schema) => scope.payload_fits(schema, value),
+            None => Err(format!("is not in the data model of {}", scope.screen)),
+        };
+        if let Err(problem) = fits {
+            problems.add(CODE, format!("{path}.payload.{key}"), format!("{key}: {problem}"));
+        }
+    }
+}
+
+fn check_url(problems: &mut Problems, scope: &Scope<'_>, action: &ActionAt<'_>) {
+    let ActionAt { path, map, .. } = action;
+    problems.only(path, map, &["name", "url"]);
+    let path = format!("{path}.url");
+    match map.get("url") {
+        None => problems.add("MISSING_REQUIRED_PROPERTY", path, "open_url needs a url"),
+        Some(Value::String(url)) => match scope.text_type(url) {
+            Err(problem) => problems.add("INVALID_ACTION_PAYLOAD_PROPERTY", path, problem),
+            Ok(Type::Text) if url.starts_with(['$', '`']) => {}
+            Ok(_) if url.starts_with("https://") || url.starts_with("http://") => {}
+            Ok(_) => problems.add("INVALID_PROPERTY_VALUE_FORMAT", path, "The url is none"),
+        },
+        Some(_) => problems.add("INVALID_PROPERTY_TYPE", path, "A text is expected"),
     }
 }
 
@@ -96,9 +146,11 @@ fn check_complete(problems: &mut Problems, scope: &Scope<'_>, action: &ActionAt<
     const CODE: &str = "INVALID_ON_CLICK_ACTION_PAYLOAD";
     let ActionAt { path, map, .. } = action;
     problems.only(path, map, &["name", "payload"]);
-    let Some(payload) = map.get("payload").and_then(Value::as_object) else {
-        problems.add("MISSING_REQUIRED_PROPERTY", path, "complete needs a payload");
-        return;
+    let empty = Map::new();
+    let payload = match map.get("payload") {
+        None => &empty,
+        Some(Value::Object(payload)) => payload,
+        Some(_) => return problems.add("INVALID_PROPERTY_TYPE", path, "The payload must be an object"),
     };
     let (mut files, mut total_kb) = (0, 0);
     for (key, value) in payload {
@@ -136,5 +188,7 @@ fn picker_limits(scope: &Scope<'_>, text: &str) -> (u64, u64) {
     let number = |key: &str, default| {
         picker.as_ref().and_then(|picker| picker.map.get(key)).and_then(Value::as_u64).unwrap_or(default)
     };
-    (number("max-uploaded-photos", 30), number("max-file-size-kb", 25_600))
+    let kind = picker.as_ref().map(|picker| picker.kind);
+    let most = if kind == Some("DocumentPicker") { "max-uploaded-documents" } else { "max-uploaded-photos" };
+    (number(most, 30), number("max-file-size-kb", 25_600))
 }

@@ -2,9 +2,13 @@
 
 use serde_json::{Map, Value};
 
-use super::super::{
-    binding::{self, Bound, Part, Reference},
-    document::{Document, Object, fits},
+use super::{
+    super::{
+        binding::{self, Bound, Reference},
+        document::{Document, Object, fits},
+        expression::{Expression, Operator},
+    },
+    properties,
 };
 
 /// The type of a value that a phone will compute.
@@ -17,7 +21,7 @@ pub(super) enum Type {
     Array,
     /// The files of a picker.
     Media,
-    /// The result of an operator.
+    /// What a person writes into a field for numbers, or anything that the model does not tell.
     Unknown,
 }
 
@@ -49,24 +53,76 @@ impl Scope<'_> {
     /// The type of what a text stands for; a literal is a text.
     pub(super) fn text_type(&self, text: &str) -> Result<Type, String> {
         match binding::read(text)? {
+            Bound::Expression(_) if self.document.version() < (6, 0) => {
+                Err("expressions in backticks came with 6.0".to_owned())
+            }
+            bound => self.bound_type(bound),
+        }
+    }
+
+    /// As `text_type`, where a property of a component says it: there the current screen's own input is `${form…}`.
+    pub(super) fn property_type(&self, text: &str) -> Result<Type, String> {
+        let own = format!("${{screen.{}.form.", self.screen);
+        if text.contains(&own) {
+            return Err("a screen refers to its own inputs by ${form.…}".to_owned());
+        }
+        self.text_type(text)
+    }
+
+    /// The type of a condition of an If, or of the value of a Switch. A literal decides nothing.
+    pub(super) fn condition_type(&self, text: &str) -> Result<Type, String> {
+        match binding::condition(text)? {
+            Bound::Literal(_) => Err("refers to nothing".to_owned()),
+            Bound::Expression(expression) if !refers(&expression) => Err("refers to nothing".to_owned()),
+            bound => self.bound_type(bound),
+        }
+    }
+
+    fn bound_type(&self, bound: Bound<'_>) -> Result<Type, String> {
+        match bound {
             Bound::Literal(_) => Ok(Type::Text),
             Bound::Reference(reference) => self.reference_type(&reference),
-            Bound::Expression(parts) => {
-                let mut result = Type::Text;
-                for part in &parts {
-                    match part {
-                        Part::Text(_) => {}
-                        Part::Operator(_) => result = Type::Unknown,
-                        Part::Reference(reference) => match self.reference_type(reference)? {
-                            Type::Media => return Err("a picker cannot be part of an expression".to_owned()),
-                            Type::Object | Type::Array => {
-                                return Err("only plain values can be part of an expression".to_owned());
-                            }
-                            Type::Text | Type::Number | Type::Boolean | Type::Unknown => {}
-                        },
-                    }
+            Bound::Expression(expression) => self.expression_type(&expression),
+        }
+    }
+
+    fn expression_type(&self, expression: &Expression) -> Result<Type, String> {
+        let known = |kind: Type, wanted: Type| kind == wanted || kind == Type::Unknown;
+        match expression {
+            Expression::Text(_) => Ok(Type::Text),
+            Expression::Number(_) => Ok(Type::Number),
+            Expression::Truth(_) => Ok(Type::Boolean),
+            Expression::Reference(reference) => match self.reference_type(reference)? {
+                Type::Media => Err("a picker cannot be part of an expression".to_owned()),
+                Type::Object | Type::Array => {
+                    Err("only plain values can be part of an expression".to_owned())
                 }
-                Ok(result)
+                kind @ (Type::Text | Type::Number | Type::Boolean | Type::Unknown) => Ok(kind),
+            },
+            Expression::Not(inner) => match self.expression_type(inner)? {
+                kind if known(kind, Type::Boolean) => Ok(Type::Boolean),
+                _ => Err("! stands before a boolean".to_owned()),
+            },
+            Expression::Join(parts) => {
+                parts.iter().try_for_each(|part| self.expression_type(part).map(|_| ()))?;
+                Ok(Type::Text)
+            }
+            Expression::Binary(operator, one, other) => {
+                let (one, other) = (self.expression_type(one)?, self.expression_type(other)?);
+                let both = |wanted| known(one, wanted) && known(other, wanted);
+                let (fits, result) = match operator {
+                    Operator::Or | Operator::And => (both(Type::Boolean), Type::Boolean),
+                    Operator::Equal | Operator::NotEqual => {
+                        (known(one, other) || other == Type::Unknown, Type::Boolean)
+                    }
+                    Operator::Less | Operator::LessOrEqual | Operator::Greater | Operator::GreaterOrEqual => {
+                        (both(Type::Number), Type::Boolean)
+                    }
+                    Operator::Plus | Operator::Minus | Operator::Divide | Operator::Remainder => {
+                        (both(Type::Number), Type::Number)
+                    }
+                };
+                if fits { Ok(result) } else { Err(format!("{operator:?} between {one:?} and {other:?}")) }
             }
         }
     }
@@ -112,12 +168,9 @@ impl Scope<'_> {
             .document
             .named(screen, name)
             .ok_or_else(|| format!("there is no input {name} on the screen {screen}"))?;
-        match component.kind {
-            "PhotoPicker" => Ok(Type::Media),
-            "OptIn" => Ok(Type::Boolean),
-            "TextInput" | "TextArea" | "NavigationList" => Ok(Type::Text),
-            _ => Err(format!("{name} is not an input")),
-        }
+        let word = |key: &str| component.map.get(key).and_then(Value::as_str).unwrap_or_default();
+        properties::answer(component.kind, word("input-type"), word("mode"))
+            .ok_or_else(|| format!("{name} is not an input"))
     }
 
     /// Whether a value of a payload suits a field of the target's data model.
@@ -145,5 +198,15 @@ impl Scope<'_> {
             Value::Object(map) => map.values().try_for_each(|item| self.nested(item)),
             Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
         }
+    }
+}
+
+fn refers(expression: &Expression) -> bool {
+    match expression {
+        Expression::Reference(_) => true,
+        Expression::Text(_) | Expression::Number(_) | Expression::Truth(_) => false,
+        Expression::Not(inner) => refers(inner),
+        Expression::Binary(_, one, other) => refers(one) || refers(other),
+        Expression::Join(parts) => parts.iter().any(refers),
     }
 }

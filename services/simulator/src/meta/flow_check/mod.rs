@@ -4,15 +4,22 @@
 //! texts, actions of single rows, screens nobody can reach.
 
 mod actions;
+mod branches;
 mod components;
 mod expressions;
+mod groups;
+mod lists;
 mod properties;
 mod routes;
 mod screens;
 
 use serde_json::{Value, json};
 
-use super::document::Document;
+use super::{
+    document::Document,
+    lines::{self, Span},
+};
+pub(super) use groups::is_day;
 
 const LARGEST: usize = 10 * 1024 * 1024;
 
@@ -24,9 +31,11 @@ pub(crate) struct Problem {
 }
 
 impl Problem {
-    /// As `validation_errors` shows it. Positions are not computed: the path says where it is.
-    pub(crate) fn to_json(&self) -> Value {
-        let place = json!({"line_start": 1, "line_end": 1, "column_start": 1, "column_end": 1});
+    /// As `validation_errors` shows it, with its place in the text that was uploaded.
+    pub(crate) fn to_json(&self, text: &str) -> Value {
+        let Span { lines, columns } = lines::find(text, &self.path);
+        let place = json!({"line_start": lines.0, "line_end": lines.1, "column_start": columns.0,
+            "column_end": columns.1});
         let mut error = json!({"error": self.code, "error_type": "FLOW_JSON_ERROR", "message": self.message});
         let mut pointer = place.clone();
         pointer["path"] = json!(self.path);

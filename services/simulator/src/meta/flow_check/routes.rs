@@ -1,7 +1,5 @@
 //! The ways through a form: one entry, everything reachable, and the budget of screens.
 
-use serde_json::Value;
-
 use super::{
     super::document::{Document, screen_id},
     Problems,
@@ -28,9 +26,6 @@ pub(super) fn check(problems: &mut Problems, document: &Document<'_>) {
                 format!("{id} has a list, so it counts as linked to all other screens"),
             );
         }
-        if has_list && version(document).is_some_and(|version| version < (6, 2)) {
-            problems.add("INVALID_PROPERTY_VALUE", &path, "NavigationList needs version 6.2");
-        }
     }
     let entries = document.entry_screens();
     if entries.len() != 1 {
@@ -49,10 +44,4 @@ pub(super) fn check(problems: &mut Problems, document: &Document<'_>) {
     for (at, id) in screens.into_iter().filter(|(_, id)| !reached.contains(id)) {
         problems.add(CODE, format!("screens[{at}]"), format!("Nothing leads to {id}"));
     }
-}
-
-/// Major and minor number, which are compared as numbers: 6.10 would follow 6.9.
-fn version(document: &Document<'_>) -> Option<(u32, u32)> {
-    let (major, minor) = document.root().get("version").and_then(Value::as_str)?.split_once('.')?;
-    Some((major.parse().ok()?, minor.parse().ok()?))
 }

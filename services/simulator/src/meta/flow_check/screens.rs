@@ -16,8 +16,8 @@ pub(super) fn check(problems: &mut Problems, root: &Value) {
         problems.add("INVALID_FLOW_JSON", "", "The document is not an object");
         return;
     };
-    // With `routing_model` or `data_api_version` it would be a form with an endpoint, which is not played.
-    problems.only("", map, &["version", "screens"]);
+    // With `data_api_version` it would be a form with an endpoint, which is not played.
+    problems.only("", map, &["version", "screens", "routing_model", "meta"]);
     match map.get("version") {
         None => problems.add("MISSING_FLOW_JSON_VERSION", "version", "The version is missing"),
         Some(version) if version.as_str().is_none_or(|version| !VERSIONS.contains(&version)) => {
@@ -39,6 +39,8 @@ pub(super) fn check(problems: &mut Problems, root: &Value) {
     if screens.len() > 100 {
         problems.add("MAX_SCREENS_NUMBER", "screens", "At most 100 screens are allowed");
     }
+    // Until 7.0 an id was looked at less closely.
+    let old = map.get("version").and_then(Value::as_str).is_some_and(|version| version < "7");
     let mut ids: Vec<&str> = Vec::new();
     for (at, value) in screens.iter().enumerate() {
         let path = format!("screens[{at}]");
@@ -46,13 +48,14 @@ pub(super) fn check(problems: &mut Problems, root: &Value) {
             problems.add("INVALID_PROPERTY_TYPE", path, "A screen must be an object");
             continue;
         };
-        check_screen(problems, &path, screen);
+        check_screen(problems, &path, screen, old);
         let id = screen_id(screen);
         if ids.contains(&id) {
             problems.add("DUPLICATE_SCREEN_IDS", format!("{path}.id"), format!("{id} is used twice"));
         }
         ids.push(id);
     }
+    check_routes(problems, map, &ids);
     let terminals: Vec<&Value> = screens.iter().filter(|screen| screen["terminal"] == true).collect();
     if terminals.is_empty() {
         problems.add("MISSING_TERMINAL_SCREEN", "screens", "At least one screen must be terminal");
@@ -61,14 +64,38 @@ pub(super) fn check(problems: &mut Problems, root: &Value) {
     }
 }
 
-fn check_screen(problems: &mut Problems, path: &str, screen: &Object) {
+/// Without an endpoint nobody needs it, but what it says must be so.
+fn check_routes(problems: &mut Problems, root: &Object, ids: &[&str]) {
+    const CODE: &str = "INVALID_ROUTING_MODEL";
+    let path = "routing_model";
+    let model = match root.get("routing_model") {
+        None => return,
+        Some(Value::Object(model)) => model,
+        Some(_) => return problems.add("INVALID_PROPERTY_TYPE", path, "routing_model must be an object"),
+    };
+    for (from, targets) in model {
+        let Some(targets) = targets.as_array() else {
+            problems.add("INVALID_PROPERTY_TYPE", format!("{path}.{from}"), "Screens are expected");
+            continue;
+        };
+        let targets: Vec<&str> = targets.iter().map(|target| target.as_str().unwrap_or_default()).collect();
+        for id in targets.iter().chain([&from.as_str()]).filter(|id| !ids.contains(*id)) {
+            problems.add(CODE, format!("{path}.{from}"), format!("There is no screen '{id}'"));
+        }
+        if targets.contains(&from.as_str()) {
+            problems.add(CODE, format!("{path}.{from}"), "A screen cannot lead to itself");
+        }
+    }
+}
+
+fn check_screen(problems: &mut Problems, path: &str, screen: &Object, old: bool) {
     let known = ["id", "layout", "title", "terminal", "success", "refresh_on_back", "data", "sensitive"];
     problems.only(path, screen, &known);
     let id = screen_id(screen);
     if id.is_empty() {
         problems.add("MISSING_REQUIRED_PROPERTY", format!("{path}.id"), "A screen needs an id");
-    } else if !id.chars().all(|one| one.is_ascii_alphabetic() || one == '_')
-        || id.chars().all(|one| one == '_')
+    } else if !id.chars().all(|one| one.is_ascii_alphabetic() || one == '_' || old && one == ',')
+        || !old && id.chars().all(|one| one == '_')
     {
         problems.add("PATTERN_MISMATCH", format!("{path}.id"), "An id has letters and underscores only");
     } else if id.eq_ignore_ascii_case("success") {

@@ -6,6 +6,7 @@ const DATA: &str = r#"{
   "flag":{"type":"boolean","__example__":true},
   "count":{"type":"number","__example__":3},
   "many":{"type":"array","items":{"type":"object","properties":{"id":{"type":"string"},"title":{"type":"string"}}},"__example__":[{"id":"a","title":"A"}]},
+  "rows":{"type":"array","items":{"type":"object","properties":{"id":{"type":"string"},"main-content":{"type":"object","properties":{"title":{"type":"string"}}}}},"__example__":[{"id":"a","main-content":{"title":"A"}}]},
   "thing":{"type":"object","properties":{"name":{"type":"string"}},"__example__":{"name":"n"}}
 }"#;
 const DONE: &str = r#"{"type":"Footer","label":"Done","on-click-action":{"name":"complete","payload":{}}}"#;

@@ -6,10 +6,11 @@ mod mutation;
 mod pairs;
 mod pairs_components;
 mod places;
+mod second_opinion;
 
 use std::collections::BTreeSet;
 
-use flow_json::lint;
+use flow_json::{Code, lint};
 use frames::{Frame, document};
 
 const NEWEST: &str = "7.3";
@@ -29,6 +30,41 @@ fn judge(frame: Frame, good: (&str, &str), bad: (&str, &str), expected: &str, wr
     if told != expected.split(' ').collect() {
         wrong.push(format!("{frame:?} {} {}\n  {expected} expected, not {told:?}", bad.0, bad.1));
     }
+}
+
+/// Codes that a short piece cannot show: documents at their limits, in `bounds`; several documents, in `across`.
+const ELSEWHERE: [&str; 7] = [
+    "IMAGE_TOO_LARGE",
+    "INIT_DATA_MISMATCH",
+    "MAX_ALLOWED_COMPONENTS_PER_SCREEN",
+    "MAX_SCREENS_NUMBER",
+    "MESSAGE_TOO_LARGE",
+    "STRUCTURE_DIFFERS",
+    "TOO_MANY_VIOLATIONS",
+];
+
+#[test]
+fn every_code_is_met_by_a_fixture() {
+    let tables = [
+        pairs::DOCUMENTS,
+        pairs::LISTS,
+        pairs_components::SHOWN,
+        pairs_components::INPUTS,
+        pairs_components::GROUPED,
+        pairs_components::ACTIONS,
+    ];
+    let by_version = [pairs_components::SINCE, pairs_components::UNTIL].into_iter().flatten();
+    let expected: BTreeSet<&str> = tables
+        .into_iter()
+        .flatten()
+        .map(|(_, _, _, expected)| *expected)
+        .chain(by_version.map(|(_, _, _, _, expected)| *expected))
+        .flat_map(|expected| expected.split(' '))
+        .chain(ELSEWHERE)
+        .collect();
+    let all: BTreeSet<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
+    assert_eq!(all.difference(&expected).collect::<Vec<_>>(), [&""; 0]);
+    assert_eq!(expected.difference(&all).collect::<Vec<_>>(), [&""; 0]);
 }
 
 #[test]

@@ -36,6 +36,12 @@ pub(super) const DOCUMENTS: &[Pair] = &[
     ),
     (
         Screens,
+        r#"[{"id":"ONE","title":"One","layout":{"type":"SingleColumnLayout","children":[{"type":"Footer","label":"L","on-click-action":{"name":"navigate","next":{"type":"screen","name":"TWO"},"payload":{}}}]}},{"id":"TWO","title":"One","terminal":true,"layout":{"type":"SingleColumnLayout","children":[{"type":"Footer","label":"L","on-click-action":{"name":"complete"}}]}}]"#,
+        r#"[{"id":"ONE","title":"One","layout":{"type":"SingleColumnLayout","children":[{"type":"Footer","label":"L","on-click-action":{"name":"navigate","next":{"type":"screen","name":"TWO"},"payload":{}}}]}},{"id":"TWO","title":"One","terminal":true,"layout":{"type":"SingleColumnLayout","children":[{"type":"Footer","label":"L","on-click-action":{"name":"complete"}}]}},{"id":"TWO","title":"One","terminal":true,"layout":{"type":"SingleColumnLayout","children":[{"type":"Footer","label":"L","on-click-action":{"name":"complete"}}]}}]"#,
+        "DUPLICATE_SCREEN_IDS",
+    ),
+    (
+        Screens,
         r#"[{"id":"ONE","title":"One","terminal":true,"layout":{"type":"SingleColumnLayout","children":[{"type":"Footer","label":"L","on-click-action":{"name":"complete"}}]}}]"#,
         "[]",
         "MIN_ITEMS_REQUIRED",
@@ -367,7 +373,7 @@ pub(super) const LISTS: &[Pair] = &[
     (
         Rows,
         ROW,
-        r#"{"id":"a","main-content":{"title":"A"},"on-click-action":{"name":"navigate","next":{"type":"screen","name":"ONE"},"payload":{"word":"","flag":true,"count":1,"many":[],"thing":{}}}}"#,
+        r#"{"id":"a","main-content":{"title":"A"},"on-click-action":{"name":"navigate","next":{"type":"screen","name":"ONE"},"payload":{"word":"","flag":true,"count":1,"many":[],"rows":[],"thing":{}}}}"#,
         "INVALID_NAVIGATE_ACTION_NEXT_SCREEN_NAME INVALID_ROUTING_MODEL",
     ),
     (
@@ -480,26 +486,26 @@ pub(super) const LISTS: &[Pair] = &[
     ),
     (
         List,
-        r#""list-items":"${data.many}","on-click-action":{"name":"navigate","next":{"type":"screen","name":"TWO"},"payload":{"route":"a"}}"#,
+        r#""list-items":"${data.rows}","on-click-action":{"name":"navigate","next":{"type":"screen","name":"TWO"},"payload":{"route":"a"}}"#,
         r#""list-items":"${data.word}","on-click-action":{"name":"navigate","next":{"type":"screen","name":"TWO"},"payload":{"route":"a"}}"#,
         "INVALID_SCREEN_DYNAMIC_DATA",
     ),
     (
         List,
-        r#""label":"L","list-items":"${data.many}","on-click-action":{"name":"navigate","next":{"type":"screen","name":"TWO"},"payload":{"route":"a"}}"#,
+        r#""label":"L","list-items":"${data.rows}","on-click-action":{"name":"navigate","next":{"type":"screen","name":"TWO"},"payload":{"route":"a"}}"#,
         r#""label":"L","on-click-action":{"name":"navigate","next":{"type":"screen","name":"TWO"},"payload":{"route":"a"}}"#,
         "MISSING_REQUIRED_PROPERTY",
     ),
     (
         List,
-        r#""description":"L","list-items":"${data.many}","on-click-action":{"name":"navigate","next":{"type":"screen","name":"TWO"},"payload":{"route":"a"}}"#,
-        r#""visible":true,"list-items":"${data.many}","on-click-action":{"name":"navigate","next":{"type":"screen","name":"TWO"},"payload":{"route":"a"}}"#,
+        r#""description":"L","list-items":"${data.rows}","on-click-action":{"name":"navigate","next":{"type":"screen","name":"TWO"},"payload":{"route":"a"}}"#,
+        r#""visible":true,"list-items":"${data.rows}","on-click-action":{"name":"navigate","next":{"type":"screen","name":"TWO"},"payload":{"route":"a"}}"#,
         "INVALID_PROPERTY_KEY",
     ),
     (
         List,
-        r#""media-size":"large","list-items":"${data.many}","on-click-action":{"name":"navigate","next":{"type":"screen","name":"TWO"},"payload":{"route":"a"}}"#,
-        r#""media-size":"huge","list-items":"${data.many}","on-click-action":{"name":"navigate","next":{"type":"screen","name":"TWO"},"payload":{"route":"a"}}"#,
+        r#""media-size":"large","list-items":"${data.rows}","on-click-action":{"name":"navigate","next":{"type":"screen","name":"TWO"},"payload":{"route":"a"}}"#,
+        r#""media-size":"huge","list-items":"${data.rows}","on-click-action":{"name":"navigate","next":{"type":"screen","name":"TWO"},"payload":{"route":"a"}}"#,
         "INVALID_ENUM_VALUE",
     ),
     (
@@ -510,8 +516,8 @@ pub(super) const LISTS: &[Pair] = &[
     ),
     (
         List,
-        r#""list-items":"${data.many}","on-click-action":{"name":"navigate","next":{"type":"screen","name":"TWO"},"payload":{"route":"a"}}"#,
-        r#""list-items":"${data.many}","on-click-action":{"name":"data_exchange","payload":{"route":"a"}}"#,
+        r#""list-items":"${data.rows}","on-click-action":{"name":"navigate","next":{"type":"screen","name":"TWO"},"payload":{"route":"a"}}"#,
+        r#""list-items":"${data.rows}","on-click-action":{"name":"data_exchange","payload":{"route":"a"}}"#,
         "MISSING_REQUIRED_PROPERTY INVALID_ROUTING_MODEL",
     ),
 ];

@@ -163,6 +163,18 @@ pub(super) const SHOWN: &[Pair] = &[
     ),
     (
         Body,
+        r#"{"type":"Image","src":"AAAAAA=="}"#,
+        r#"{"type":"Image","src":"AAAAA==="}"#,
+        "INVALID_PROPERTY_VALUE_FORMAT",
+    ),
+    (
+        Body,
+        r#"{"type":"Image","src":"AAAA"}"#,
+        r#"{"type":"Image","src":"AAAAA"}"#,
+        "INVALID_PROPERTY_VALUE_FORMAT",
+    ),
+    (
+        Body,
         r#"{"type":"Image","src":"iVBORw0K","scale-type":"cover"}"#,
         r#"{"type":"Image","src":"iVBORw0K","scale-type":"fill"}"#,
         "INVALID_ENUM_VALUE",
@@ -175,26 +187,26 @@ pub(super) const SHOWN: &[Pair] = &[
     ),
     (
         Body,
-        r#"{"type":"Image","src":"a"},{"type":"Image","src":"a"},{"type":"Image","src":"a"}"#,
-        r#"{"type":"Image","src":"a"},{"type":"Image","src":"a"},{"type":"Image","src":"a"},{"type":"Image","src":"a"}"#,
+        r#"{"type":"Image","src":"AAAA"},{"type":"Image","src":"AAA="},{"type":"Image","src":"AA=="}"#,
+        r#"{"type":"Image","src":"AAAA"},{"type":"Image","src":"AAAA"},{"type":"Image","src":"AAAA"},{"type":"Image","src":"AAAA"}"#,
         "MAX_IMAGE_PER_SCREEN",
     ),
     (
         Body,
-        r#"{"type":"ImageCarousel","images":[{"src":"a","alt-text":"A"}]}"#,
-        r#"{"type":"ImageCarousel","images":[{"src":"a"}]}"#,
+        r#"{"type":"ImageCarousel","images":[{"src":"AAAA","alt-text":"A"}]}"#,
+        r#"{"type":"ImageCarousel","images":[{"src":"AAAA"}]}"#,
         "MISSING_REQUIRED_PROPERTY",
     ),
     (
         Body,
-        r#"{"type":"ImageCarousel","images":[{"src":"a","alt-text":"A"}]}"#,
+        r#"{"type":"ImageCarousel","images":[{"src":"AAAA","alt-text":"A"}]}"#,
         r#"{"type":"ImageCarousel","images":[]}"#,
         "MIN_ITEMS_REQUIRED",
     ),
     (
         Body,
         r#"{"type":"ImageCarousel","images":"${data.many}"}"#,
-        r#"{"type":"ImageCarousel","images":[{"src":"a","alt-text":"A"},{"src":"a","alt-text":"A"},{"src":"a","alt-text":"A"},{"src":"a","alt-text":"A"}]}"#,
+        r#"{"type":"ImageCarousel","images":[{"src":"AAAA","alt-text":"A"},{"src":"AAAA","alt-text":"A"},{"src":"AAAA","alt-text":"A"},{"src":"AAAA","alt-text":"A"}]}"#,
         "MAX_ITEMS_REQUIRED",
     ),
     (
@@ -441,6 +453,12 @@ pub(super) const INPUTS: &[Pair] = &[
         Body,
         r#"{"type":"DatePicker","name":"d","label":"L","min-date":"2026-01-31"}"#,
         r#"{"type":"DatePicker","name":"d","label":"L","min-date":"31/01/2026"}"#,
+        "INVALID_PROPERTY_VALUE_FORMAT",
+    ),
+    (
+        Body,
+        r#"{"type":"DatePicker","name":"d","label":"L","min-date":"2028-02-29"}"#,
+        r#"{"type":"DatePicker","name":"d","label":"L","min-date":"2026-02-29"}"#,
         "INVALID_PROPERTY_VALUE_FORMAT",
     ),
     (
@@ -878,8 +896,8 @@ pub(super) const ACTIONS: &[Pair] = &[
     ),
     (
         First,
-        r#"{"type":"Form","name":"f","children":[{"type":"NavigationList","name":"c","list-items":"${data.many}","on-click-action":{"name":"navigate","next":{"type":"screen","name":"TWO"},"payload":{"route":"a"}}}]}"#,
-        r#"{"type":"TextHeading","text":"T"},{"type":"NavigationList","name":"c","list-items":"${data.many}","on-click-action":{"name":"navigate","next":{"type":"screen","name":"TWO"},"payload":{"route":"a"}}}"#,
+        r#"{"type":"Form","name":"f","children":[{"type":"NavigationList","name":"c","list-items":"${data.rows}","on-click-action":{"name":"navigate","next":{"type":"screen","name":"TWO"},"payload":{"route":"a"}}}]}"#,
+        r#"{"type":"TextHeading","text":"T"},{"type":"NavigationList","name":"c","list-items":"${data.rows}","on-click-action":{"name":"navigate","next":{"type":"screen","name":"TWO"},"payload":{"route":"a"}}}"#,
         "INVALID_COMPONENT_PLACEMENT",
     ),
 ];

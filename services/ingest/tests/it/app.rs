@@ -5,6 +5,7 @@ use std::time::Duration;
 use channel::config::{ChannelsFile, Secrets};
 use hmac::{Hmac, KeyInit, Mac};
 use ingest::{ChannelSource, Config};
+use partner::media::MediaKeys;
 use reqwest::{Response, StatusCode, Url};
 use runtime::Shell;
 use runtime::config::DatabaseConfig;
@@ -16,6 +17,7 @@ use crate::proxy::Proxy;
 
 pub(crate) const SECRET: &str = "app-secret";
 pub(crate) const OTHER_SECRET: &str = "other-secret";
+pub(crate) const MEDIA_SECRET: &str = "the new secret of links,the old secret of links";
 pub(crate) const VERIFY_TOKEN: &str = "verify me";
 /// Few enough for a test to fill.
 pub(crate) const MOST_CONNECTIONS: usize = 128;
@@ -72,8 +74,9 @@ impl App {
         let config = Config {
             listen: "127.0.0.1:0".parse().unwrap(),
             most_connections: MOST_CONNECTIONS,
-            database: DatabaseConfig { url: String::from(url).into(), pool: 4 },
+            database: DatabaseConfig { url: String::from(url).into(), pool: 4, file: None },
             channels,
+            media: Some(MediaKeys::parse(&MEDIA_SECRET.into()).unwrap()),
         };
         let shell = Shell::detached("ingest");
         let address = ingest::start(config, &shell).await.unwrap();

@@ -117,10 +117,11 @@ impl Listener {
 
     /// Does the listening, until `stopping` is cancelled.
     pub async fn run(self, pool: PgPool, queues: &'static [Queue], stopping: CancellationToken) {
-        // A connection of its own: it is busy for ever and must not count against the pool.
-        let own =
-            PgPoolOptions::new().max_connections(1).connect_lazy_with((*pool.connect_options()).clone());
         loop {
+            // A connection of its own: it is busy for ever and must not count against the pool. Made anew each time, for
+            // the pool's options may have changed.
+            let own =
+                PgPoolOptions::new().max_connections(1).connect_lazy_with((*pool.connect_options()).clone());
             let heard = tokio::select! {
                 heard = self.listen(&own, queues) => heard,
                 () = stopping.cancelled() => return,

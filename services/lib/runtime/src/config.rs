@@ -116,6 +116,8 @@ pub struct DatabaseConfig {
     pub url: SecretString,
     /// Connections in the pool, at least two.
     pub pool: u32,
+    /// The file that the URL came from: it is looked at again while the service runs.
+    pub file: Option<PathBuf>,
 }
 
 impl DatabaseArgs {
@@ -125,12 +127,13 @@ impl DatabaseArgs {
     /// No URL, two URLs, an unreadable file, a URL that Postgres would not accept, a pool below two.
     pub fn config(self) -> Result<DatabaseConfig, ConfigError> {
         let Self { database_url, database_url_file, database_pool } = self;
+        let file = database_url_file.clone().filter(|file| !file.as_os_str().is_empty());
         let url = required_secret("ABISU_DATABASE_URL", database_url, database_url_file)?;
         crate::database::check_url(&url)?;
         if database_pool < 2 {
             return Err(ConfigError::invalid("ABISU_DATABASE_POOL", "at least 2 connections are needed"));
         }
-        Ok(DatabaseConfig { url, pool: database_pool })
+        Ok(DatabaseConfig { url, pool: database_pool, file })
     }
 }
 

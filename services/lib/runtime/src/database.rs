@@ -8,7 +8,7 @@ use std::time::Duration;
 use secrecy::{ExposeSecret, SecretString};
 use sqlx::migrate::Migrator;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use sqlx::{PgConnection, PgPool};
+use sqlx::{Connection, PgConnection, PgPool};
 use tracing::Instrument;
 
 use crate::config::{ConfigError, DatabaseConfig};
@@ -20,6 +20,9 @@ pub static MIGRATIONS: Migrator = sqlx::migrate!("../../../migrations");
 pub fn schema_version() -> i64 {
     MIGRATIONS.iter().map(|migration| migration.version).max().unwrap_or(0)
 }
+
+/// Idle for so long, a connection is asked whether it is alive before it is used.
+const ASK_AFTER: Duration = Duration::from_secs(1);
 
 /// How often a transaction is run again when the database says that it lost a race.
 const RACE_REPEATS: u32 = 5;
@@ -60,6 +63,12 @@ pub fn connect_lazy(service: &str, config: &DatabaseConfig) -> Result<PgPool, sq
         .max_connections(config.pool)
         .acquire_timeout(Duration::from_secs(2))
         .max_lifetime(Duration::from_secs(15 * 60))
+        // A busy connection showed a moment ago that it is alive; asking it again would be a round trip for every
+        // statement. One that dies meanwhile is an error that every caller takes for *the database is away*.
+        .test_before_acquire(false)
+        .before_acquire(|connection, about| {
+            Box::pin(async move { Ok(about.idle_for <= ASK_AFTER || connection.ping().await.is_ok()) })
+        })
         .connect_lazy_with(connect_options(service, &config.url)?))
 }
 

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::config::DatabaseConfig;
-use crate::database;
+use crate::{database, rotate};
 
 /// How often a service that waits for its database or its schema looks again.
 const SCHEMA_POLL: Duration = Duration::from_millis(500);
@@ -125,12 +125,23 @@ impl Shell {
     }
 
     /// Opens the pool and adds readiness on the schema: ready once the database has every migration that this binary
-    /// knows. A newer schema is fine: migrations expand before they contract.
+    /// knows. A newer schema is fine: migrations expand before they contract. A URL from a file is kept to what the file
+    /// says.
     ///
     /// # Errors
     /// The URL is not one that Postgres accepts.
     pub fn database(&self, config: &DatabaseConfig) -> anyhow::Result<PgPool> {
         let pool = database::connect_lazy(self.inner.service, config)?;
+        if let Some(file) = config.file.clone() {
+            let following = rotate::follow(pool.clone(), file, config.url.clone(), rotate::LOOK);
+            let stopping = self.stopping();
+            self.inner.tracker.spawn(async move {
+                tokio::select! {
+                    () = stopping.cancelled() => {}
+                    () = following => {}
+                }
+            });
+        }
         let gate = self.initialising("database schema");
         let (watched, stopping, schema) = (pool.clone(), self.stopping(), self.inner.schema.clone());
         self.inner.tracker.spawn(async move {

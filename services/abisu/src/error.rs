@@ -7,6 +7,9 @@ use runtime::ConfigError;
 /// Exit code for bad usage and configuration (`EX_USAGE`).
 pub(crate) const EXIT_USAGE: u8 = 64;
 
+/// Exit code for a comparison that found a difference.
+const EXIT_FINDINGS: u8 = 2;
+
 /// A command that failed. Displayed as one line.
 #[derive(Debug)]
 pub enum Failure {
@@ -14,6 +17,8 @@ pub enum Failure {
     Config(ConfigError),
     /// What was given on the command line cannot be used.
     Usage(String),
+    /// The command has done its work, and what it found is not as it should be: its text, to be printed like any other.
+    Findings(String),
     /// Everything else.
     Failed(anyhow::Error),
 }
@@ -22,6 +27,7 @@ impl Failure {
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
             Self::Config(_) | Self::Usage(_) => EXIT_USAGE.into(),
+            Self::Findings(_) => EXIT_FINDINGS.into(),
             Self::Failed(_) => ExitCode::FAILURE,
         }
     }
@@ -31,7 +37,7 @@ impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Config(error) => error.fmt(f),
-            Self::Usage(problem) => problem.fmt(f),
+            Self::Usage(text) | Self::Findings(text) => text.fmt(f),
             Self::Failed(error) => write!(f, "{error:#}"),
         }
     }

@@ -1,7 +1,8 @@
 //! The operator's command line: everything a person does to an installation by hand.
 //!
 //! Each command is one function from arguments to the text it prints, so that nothing is printed half way and a
-//! closed pipe is no error. Exit codes: 0 done, 64 bad usage or configuration, 1 anything else; every failure is one
+//! closed pipe is no error. Exit codes: 0 done, 64 bad usage or configuration, 2 a comparison found a
+//! difference, 1 anything else; every failure is one
 //! line on standard error that names what is at fault and the way out.
 #![deny(missing_docs)]
 
@@ -14,6 +15,7 @@ mod error;
 mod flows;
 mod geocoder;
 mod migrate;
+mod operator;
 mod outbox;
 mod queue;
 mod report;
@@ -43,6 +45,10 @@ pub fn main() -> ExitCode {
             // A reader that has gone away has read what it wanted.
             let _ = std::io::stdout().write_all(text.as_bytes());
             ExitCode::SUCCESS
+        }
+        Err(failure @ Failure::Findings(_)) => {
+            let _ = std::io::stdout().write_all(failure.to_string().as_bytes());
+            failure.exit_code()
         }
         Err(failure) => {
             eprintln!("abisu: {failure}");

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use partner::media::MediaSecretArgs;
 use runtime::config::{ConfigError, DatabaseArgs, ServiceArgs, ShellArgs};
 
 use crate::config::Config;
@@ -22,6 +23,8 @@ pub struct Args {
     pub(crate) channels_file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) meta: MetaArgs,
+    #[command(flatten)]
+    pub(crate) media: MediaSecretArgs,
     #[command(flatten)]
     pub(crate) database: DatabaseArgs,
     #[command(flatten)]

@@ -8,6 +8,7 @@ use std::time::Duration;
 use channel::config::{
     Account, ChannelsFile, GRAPH_URL, GRAPH_VERSION, MOST_SECRETS, Meta, Provider, Secrets,
 };
+use partner::media::MediaKeys;
 use runtime::config::{ConfigError, DatabaseConfig, required_secret};
 use secrecy::{ExposeSecret, SecretString};
 
@@ -33,13 +34,15 @@ pub struct Config {
     pub database: DatabaseConfig,
     /// The channels.
     pub channels: ChannelSource,
+    /// What links to photos are verified with; none: no photo is served.
+    pub media: Option<MediaKeys>,
 }
 
 impl TryFrom<Args> for Config {
     type Error = ConfigError;
 
     fn try_from(args: Args) -> Result<Self, ConfigError> {
-        let Args { listen, most_connections, channels_file, meta, database, shell: _ } = args;
+        let Args { listen, most_connections, channels_file, meta, media, database, shell: _ } = args;
         let channels = match channels_file.filter(|path| !path.as_os_str().is_empty()) {
             Some(path) => {
                 if let Some(name) = meta.given() {
@@ -54,7 +57,7 @@ impl TryFrom<Args> for Config {
             let problem = format!("must be 1 to {MOST_CONNECTIONS}");
             return Err(ConfigError::invalid("ABISU_MOST_CONNECTIONS", problem));
         }
-        Ok(Self { listen, most_connections, database: database.config()?, channels })
+        Ok(Self { listen, most_connections, database: database.config()?, channels, media: media.config()? })
     }
 }
 
@@ -92,6 +95,7 @@ fn from_environment(args: MetaArgs) -> Result<Account, ConfigError> {
         app_secrets: app_secrets(&secrets)?,
         verify_token,
         access_token: None,
+        test_numbers: Vec::new(),
     });
     Ok(Account { id: ENVIRONMENT_CHANNEL.to_owned(), provider })
 }

@@ -7,6 +7,7 @@ mod channels;
 mod config;
 mod error;
 mod http;
+mod media;
 mod metrics;
 mod openapi;
 mod partitions;
@@ -34,7 +35,7 @@ const PATIENCE: Duration = Duration::from_millis(2200);
 /// # Errors
 /// The address is taken, or the database URL is not one that Postgres accepts.
 pub async fn start(config: Config, shell: &Shell) -> anyhow::Result<SocketAddr> {
-    let Config { listen, most_connections, database, channels } = config;
+    let Config { listen, most_connections, database, channels, media } = config;
     let pool = shell.database(&database)?;
     let metrics = shell.metrics(metrics::Metrics::register);
     let notifier = bus::wake::Notifier::default();
@@ -48,16 +49,18 @@ pub async fn start(config: Config, shell: &Shell) -> anyhow::Result<SocketAddr> 
         bodies: body::Bodies::new(),
         metrics: metrics.clone(),
     };
+    let mut router = http::router(app);
+    if let Some(keys) = media {
+        let counted = shell.metrics(media::MediaMetrics::register);
+        router = router.merge(media::router(media::Media::new(keys, pool.clone(), counted)));
+    }
     let listener =
         serve::listen(listen).with_context(|| format!("ABISU_LISTEN: cannot listen on {listen}"))?;
     let address = listener.local_addr()?;
     shell.spawn("notifier", tell(notifier, pool.clone(), shell.stopping()));
     shell.spawn("channels", channels::keep(registry, channels, metrics.clone(), shell.stopping()));
     shell.spawn("partitions", partitions::keep(pool, shell.initialising("partitions"), shell.stopping()));
-    shell.spawn(
-        "http",
-        serve::serve(listener, most_connections, http::router(app), shell.stopping(), metrics),
-    );
+    shell.spawn("http", serve::serve(listener, most_connections, router, shell.stopping(), metrics));
     Ok(address)
 }
 

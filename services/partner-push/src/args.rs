@@ -5,6 +5,8 @@ use std::time::Duration;
 use clap::builder::BoolishValueParser;
 use clap::{ArgAction, Parser};
 use partner::args::PartnerArgs;
+use partner::media::MediaArgs;
+use runtime::city::CityFilesArgs;
 use runtime::config::{DatabaseArgs, ShellArgs, parse_ms};
 use runtime::{ConfigError, ServiceArgs};
 
@@ -37,6 +39,10 @@ pub struct Args {
     pub(crate) partner_enabled: bool,
     #[command(flatten)]
     pub(crate) partner: PartnerArgs,
+    #[command(flatten)]
+    pub(crate) media: MediaArgs,
+    #[command(flatten)]
+    pub(crate) city: CityFilesArgs,
     #[command(flatten)]
     pub(crate) sending: SendingArgs,
 }

@@ -1,9 +1,10 @@
 //! A report in the contractor's words, and in a smaller form when it was refused for its size.
 
-use bus::outbox::{Claimed, Outcome};
-use partner::{Answer, Incident, Picture};
+use bus::outbox::{Claimed, Outcome, Photo};
+use chrono::Utc;
+use partner::{Answer, Incident, Photos, Picture};
 
-use crate::push::{Ending, Pusher, SOON, charged};
+use crate::push::{Ending, Pusher, SOON};
 use crate::shrink::shrink;
 
 /// An incident on its way, and how far its photo has been given up.
@@ -17,6 +18,8 @@ impl Parcel {
     pub(crate) const fn photo(&self) -> &'static str {
         match (&self.incident.picture, self.shrunk) {
             (Picture::Photo { .. }, false) => "sent",
+            (Picture::Link(_), _) => "linked",
+            (Picture::None, _) => "unwanted",
             (Picture::Photo { .. }, true) => "shrunk",
             (Picture::TooLarge, _) => "too_large",
             (Picture::Missing, _) => "missing",
@@ -30,8 +33,10 @@ impl Parcel {
             return false;
         }
         let smaller = match &self.incident.picture {
-            Picture::TooLarge | Picture::Missing => return false,
+            Picture::TooLarge | Picture::Missing | Picture::None => return false,
             Picture::Photo { .. } if self.shrunk => None,
+            // What a link leads to has one size.
+            Picture::Link(_) => None,
             Picture::Photo { bytes, .. } => shrink(bytes.clone()).await,
         };
         self.incident.picture = match smaller {
@@ -45,28 +50,29 @@ impl Parcel {
 
 impl Pusher {
     /// Puts the report together, or says why it cannot be.
-    pub(crate) async fn assemble(&self, claimed: &Claimed) -> Result<Parcel, Ending> {
-        let picture = match &claimed.photo {
-            Some(photo) => {
-                Picture::Photo { content_type: photo.content_type.clone(), bytes: photo.bytes.clone().into() }
+    pub(crate) async fn assemble(&self, claimed: &Claimed, photo: Option<Photo>) -> Result<Parcel, Ending> {
+        let picture = match (self.partner.photos(), photo) {
+            (Photos::Unwanted, _) => Picture::None,
+            (_, None) => self.missing_photo(claimed).await?,
+            (Photos::Inline, Some(Photo { content_type, bytes })) => {
+                Picture::Photo { content_type, bytes: bytes.into() }
             }
-            None => self.missing_photo(claimed).await?,
+            (Photos::Linked, Some(photo)) => {
+                // The configuration has been checked: a platform that takes links has them.
+                let link = self.links.as_ref().map(|links| links.link(&photo.bytes, Utc::now()));
+                link.map_or(Picture::None, Picture::Link)
+            }
         };
         let version = claimed.taxonomy_version.as_deref();
         let found = self.taxonomies.category(&self.ledger.pool, version, &claimed.route).await;
         let told = found.map_err(|error| {
-            let code = error.code();
-            let outcome = if error.concerns_all() {
-                Outcome::Defer(SOON)
-            } else {
-                Outcome::Retry(self.sending.backoff.after(charged(claimed), rand::random()))
-            };
+            let (code, outcome) = (error.code(), Outcome::Defer(error.wait()));
             let chain = format!("{:#}", anyhow::Error::from(error));
             tracing::error!(
                 report.id = %claimed.report_id,
                 error.code = code,
                 error = chain,
-                "a report cannot be put together"
+                "a report cannot be put together: it waits until somebody acts"
             );
             Ending::unsent(outcome, code)
         })?;

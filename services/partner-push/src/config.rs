@@ -3,13 +3,17 @@
 use std::time::Duration;
 
 use bus::Lease;
+use flow_json::Taxonomy;
 use partner::Timeouts;
 use partner::args::PartnerConfig;
+use partner::media::MediaLinks;
+use partner::platform::{Adapter, Platform};
 use runtime::ConfigError;
 use runtime::backoff::Backoff;
 use runtime::config::DatabaseConfig;
 
 use crate::args::{Args, SendingArgs};
+use crate::city;
 
 /// What the service runs with.
 #[derive(Debug, Clone)]
@@ -22,6 +26,10 @@ pub struct Config {
     /// None: the gate is shut, nothing is claimed.
     pub(crate) partner: Option<PartnerConfig>,
     pub(crate) sending: Sending,
+    /// What the city's files say.
+    pub(crate) taxonomy: Taxonomy,
+    /// For a platform that takes photos as links.
+    pub(crate) links: Option<MediaLinks>,
 }
 
 /// How.
@@ -58,7 +66,7 @@ impl TryFrom<Args> for Config {
     type Error = ConfigError;
 
     fn try_from(args: Args) -> Result<Self, ConfigError> {
-        let Args { shell, database, channel, poll, partner_enabled, partner, sending } = args;
+        let Args { shell, database, channel, poll, partner_enabled, partner, media, city, sending } = args;
         let database = database.config()?;
         if channel.is_empty() {
             return Err(ConfigError::invalid("ABISU_CHANNEL", "must not be empty"));
@@ -79,8 +87,29 @@ impl TryFrom<Args> for Config {
                 "must be longer than ABISU_PARTNER_SEND_TIMEOUT_MS",
             ));
         }
-        let partner = partner_enabled.then(|| partner.config()).transpose()?;
-        Ok(Self { database, channel, poll, grace: shell.grace, partner, sending })
+        let links = media.config()?;
+        let partner = if partner_enabled {
+            let partner = partner.config()?;
+            links_where_needed(&partner.platform, links.is_some())?;
+            Some(partner)
+        } else {
+            partner.check()?;
+            None
+        };
+        let taxonomy = city::taxonomy(city)?;
+        Ok(Self { database, channel, poll, grace: shell.grace, partner, sending, taxonomy, links })
+    }
+}
+
+/// A platform that takes photos as links must have them, or citizens' photos would be left out without a word.
+fn links_where_needed(platform: &Platform, given: bool) -> Result<(), ConfigError> {
+    match platform.adapter {
+        Adapter::Open311 if platform.open311.photos && !given => Err(ConfigError::invalid(
+            "ABISU_MEDIA_URL",
+            "must be set, with ABISU_MEDIA_SECRET, as the Open311 platform fetches photos from ingest; \
+             where it takes none, say `open311: {photos: false}` in ABISU_PARTNER_PLATFORM_FILE",
+        )),
+        Adapter::Open311 | Adapter::Contractor => Ok(()),
     }
 }
 
@@ -200,6 +229,42 @@ mod tests {
     fn switched_off_it_needs_no_partner() {
         assert!(config(&[]).unwrap().partner.is_none());
         assert!(config(&["--partner-enabled", "false", "--partner-url", ""]).unwrap().partner.is_none());
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_also_while_it_is_switched_off() {
+        for wrong in [
+            "--partner-url=platform.example",
+            "--partner-url=https://user:word@platform.example",
+            "--partner-platform-file=/nowhere",
+            "--partner-password-file=/nowhere",
+            "--media-url=https://city.example",
+            "--media-secret=a secret of sixteen",
+            "--catalogs-dir=/nowhere",
+            "--flows-dir=/nowhere",
+        ] {
+            let refused = config(&[wrong]).unwrap_err();
+            assert!(refused.starts_with("ABISU_") && refused.lines().count() == 1, "{wrong}: {refused}");
+        }
+    }
+
+    #[test]
+    fn an_open311_platform_has_links_to_photos_or_says_that_it_takes_none() {
+        let with = |text: &str, flags: &[&str]| {
+            let path = std::env::temp_dir().join(format!("abisu-open311-{}.yaml", rand::random::<u64>()));
+            std::fs::write(&path, text).unwrap();
+            let file = format!("--partner-platform-file={}", path.display());
+            let read = enabled(&[&[file.as_str()], flags].concat());
+            std::fs::remove_file(path).unwrap();
+            read
+        };
+        let refused = with("adapter: open311", &[]).unwrap_err();
+        assert!(refused.starts_with("ABISU_MEDIA_URL: must be set"), "{refused}");
+        let links = ["--media-url=https://city.example", "--media-secret=a secret of sixteen"];
+        assert!(with("adapter: open311", &links).unwrap().links.is_some());
+        assert!(with("adapter: open311", &links[..1]).is_err());
+        assert!(with("{adapter: open311, open311: {photos: false}}", &[]).is_ok());
+        assert!(with("{}", &[]).is_ok());
     }
 
     #[test]

@@ -1,5 +1,12 @@
 //! What keeps one report from being put together. What the partner says is not an error: it is classified.
 
+use std::time::Duration;
+
+use crate::push::SOON;
+
+/// Each look says again that somebody must act.
+const UNTIL_SOMEBODY_ACTS: Duration = Duration::from_secs(300);
+
 /// A report that cannot be put together now.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
@@ -32,11 +39,14 @@ impl Error {
         }
     }
 
-    /// Whether it would befall every report at this moment.
-    pub(crate) const fn concerns_all(&self) -> bool {
+    /// How soon it is worth another look. None of these is the report's own fault, and each ends when somebody has put
+    /// it right, so none of them is charged to it.
+    pub(crate) const fn wait(&self) -> Duration {
         match self {
-            Self::Database(_) => true,
-            Self::UnknownVersion(_) | Self::UnreadableRelease { .. } | Self::Unmapped { .. } => false,
+            Self::Database(_) => SOON,
+            Self::UnknownVersion(_) | Self::UnreadableRelease { .. } | Self::Unmapped { .. } => {
+                UNTIL_SOMEBODY_ACTS
+            }
         }
     }
 }

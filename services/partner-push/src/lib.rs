@@ -13,6 +13,7 @@ pub mod config;
 
 mod assemble;
 mod breaker;
+mod city;
 mod classify;
 mod error;
 mod gate;
@@ -33,7 +34,6 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use bus::wake::{Listener, Queue};
-use flow_json::Taxonomy;
 use runtime::Shell;
 use uuid::Uuid;
 
@@ -49,9 +49,9 @@ use crate::worker::Worker;
 /// Wires the service and spawns its tasks on the shell.
 ///
 /// # Errors
-/// What must be there cannot be set up: the pool, the HTTP client, the built-in taxonomy.
+/// What must be there cannot be set up: the pool, the HTTP client.
 pub async fn run(config: Config, shell: Shell) -> anyhow::Result<()> {
-    let Config { database, channel, poll, grace, partner, sending } = config;
+    let Config { database, channel, poll, grace, partner, sending, taxonomy, links } = config;
     let pool = shell.database(&database)?;
     let metrics = shell.metrics(Metrics::register);
     let stopping = shell.stopping();
@@ -71,8 +71,6 @@ pub async fn run(config: Config, shell: Shell) -> anyhow::Result<()> {
             "ABISU_GRACE_MS is shorter than a send may take: a stop can leave reports in review"
         );
     }
-    let builtin = Taxonomy::builtin()
-        .map_err(|problems| anyhow::anyhow!("the built-in taxonomy has {} problems", problems.len()))?;
     let search = partner.search;
     let partner =
         partner::connect(&partner, sending.timeouts()).context("the HTTP client cannot be set up")?;
@@ -89,7 +87,8 @@ pub async fn run(config: Config, shell: Shell) -> anyhow::Result<()> {
     let pusher = Arc::new(Pusher {
         partner,
         gate,
-        taxonomies: Taxonomies::new(builtin),
+        taxonomies: Taxonomies::new(taxonomy),
+        links,
         stopping: stopping.clone(),
         ledger: ledger.clone(),
         sending,

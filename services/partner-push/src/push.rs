@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bus::MAX_ATTEMPTS;
-use bus::outbox::{self, Claimed, Evidence, NewAttempt, Outcome};
+use bus::outbox::{self, Claimed, Evidence, NewAttempt, Outcome, Photo};
+use partner::media::MediaLinks;
 use partner::{Answer, Found, NoPass, Partner, Pass, Prepared, Proof, Seen};
 use serde_json::json;
 use tokio::time::Instant;
@@ -28,6 +29,8 @@ pub(crate) struct Pusher {
     pub(crate) partner: Box<dyn Partner>,
     pub(crate) gate: Gate,
     pub(crate) taxonomies: Taxonomies,
+    /// For a platform that takes photos as links.
+    pub(crate) links: Option<MediaLinks>,
     pub(crate) stopping: CancellationToken,
     pub(crate) ledger: Ledger,
     pub(crate) sending: Sending,
@@ -55,7 +58,7 @@ impl Ending {
 
 impl Pusher {
     /// Handles one report. The first claim belongs to the trace that made the report; later ones are linked to it.
-    pub(crate) async fn push(self: Arc<Self>, claimed: Claimed) {
+    pub(crate) async fn push(self: Arc<Self>, mut claimed: Claimed) {
         let span = tracing::info_span!(
             "process push",
             otel.kind = "consumer",
@@ -67,9 +70,10 @@ impl Pusher {
         } else {
             runtime::trace::add_link(&span, claimed.trace_context.as_deref());
         }
+        let photo = claimed.photo.take();
         let work = async {
             tokio::select! {
-                () = self.handle(&claimed) => {}
+                () = self.handle(&claimed, photo) => {}
                 () = self.keep(&claimed) => {}
             }
         };
@@ -94,8 +98,8 @@ impl Pusher {
         std::future::pending().await
     }
 
-    async fn handle(&self, claimed: &Claimed) {
-        let Ending { attempt, outcome, reason, photo, token } = self.run(claimed).await;
+    async fn handle(&self, claimed: &Claimed, photo: Option<Photo>) {
+        let Ending { attempt, outcome, reason, photo, token } = self.run(claimed, photo).await;
         let (report_id, attempts) = (claimed.report_id, claimed.attempts);
         let sent = matches!(outcome, Outcome::Sent { .. });
         let evidence = attempt.as_ref().map(|(_, evidence)| evidence);
@@ -140,14 +144,14 @@ impl Pusher {
     }
 
     /// Everything up to the settle. Whatever it returns is written, even when the lease is lost by then.
-    async fn run(&self, claimed: &Claimed) -> Ending {
+    async fn run(&self, claimed: &Claimed, photo: Option<Photo>) -> Ending {
         if claimed.open_attempt.is_some() {
             return Ending::unsent(Outcome::Review, "attempt_open");
         }
         if claimed.attempts > MAX_ATTEMPTS {
             return Ending::unsent(Outcome::Dead, "attempts_exhausted");
         }
-        let mut parcel = match self.assemble(claimed).await {
+        let mut parcel = match self.assemble(claimed, photo).await {
             Ok(parcel) => parcel,
             Err(ending) => return ending,
         };

@@ -78,6 +78,21 @@ mod tests {
         assert_eq!((picture.width(), picture.height()), (1024, 512));
     }
 
+    /// Tells a viewer to turn the picture by a quarter: the least that EXIF needs, after the first marker.
+    fn turned(photo: &[u8]) -> Bytes {
+        let tag = [0x12, 0x01, 3, 0, 1, 0, 0, 0, 6, 0, 0, 0];
+        let exif = [&b"Exif\0\0II*\0\x08\0\0\0\x01\0"[..], &tag, &[0; 4]].concat();
+        let length = u16::try_from(exif.len() + 2).unwrap().to_be_bytes();
+        [&photo[..2], &[0xff, 0xe1], &length, &exif, &photo[2..]].concat().into()
+    }
+
+    #[tokio::test]
+    async fn a_phone_held_upright_gives_an_upright_picture() {
+        let small = shrink(turned(&noise(2000, 1000))).await.unwrap();
+        let picture = image::load_from_memory(&small).unwrap();
+        assert_eq!((picture.width(), picture.height()), (512, 1024));
+    }
+
     #[tokio::test]
     async fn what_is_no_photo_cannot_be_made_smaller() {
         assert_eq!(shrink(Bytes::from_static(b"\xff\xd8\xff a picture")).await, None);

@@ -1,6 +1,7 @@
 //! The contractor's category of a report, by the taxonomy that the citizen's form was made from.
 //!
-//! The built-in taxonomy needs no database. Others are read once from their release, which never changes.
+//! The taxonomy of the city's files needs no database. Every other version is read once from its release, which never
+//! changes: an answer to an older form is mapped from that row alone, whatever the files say by now.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,24 +14,25 @@ use crate::store;
 
 /// Taxonomies by version.
 pub(crate) struct Taxonomies {
-    builtin: Taxonomy,
+    current: Taxonomy,
     released: Mutex<HashMap<String, Arc<Taxonomy>>>,
 }
 
 impl Taxonomies {
-    pub(crate) fn new(builtin: Taxonomy) -> Self {
-        Self { builtin, released: Mutex::default() }
+    pub(crate) fn new(current: Taxonomy) -> Self {
+        Self { current, released: Mutex::default() }
     }
 
-    /// What the contractor is told for `route`. Without a version, the built-in taxonomy is meant.
+    /// What the contractor is told for `route`. Without a version, the taxonomy of the city's files is meant. A version
+    /// is a hash of what a taxonomy means, so the same version means the same in a file and in a row.
     pub(crate) async fn category(
         &self,
         pool: &PgPool,
         version: Option<&str>,
         route: &str,
     ) -> Result<PartnerCategory, Error> {
-        match version.filter(|version| *version != self.builtin.version()) {
-            None => category_in(&self.builtin, route),
+        match version.filter(|version| *version != self.current.version()) {
+            None => category_in(&self.current, route),
             Some(version) => category_in(&*self.release(pool, version).await?, route),
         }
     }

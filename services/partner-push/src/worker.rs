@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use bus::outbox::{self, Claimed};
 use bus::wake::{Listener, Queue};
+use partner::Photos;
 use tokio::task::{JoinError, JoinSet};
 use tracing::Instrument;
 
@@ -71,6 +72,10 @@ impl Worker {
             }
         };
         let sending = &self.pusher.sending;
+        let photo_wait = match self.pusher.partner.photos() {
+            Photos::Inline | Photos::Linked => sending.photo_wait,
+            Photos::Unwanted => Duration::ZERO,
+        };
         let limit = i64::try_from(free).unwrap_or(i64::MAX);
         let claimed = outbox::claim(
             &self.pusher.ledger.pool,
@@ -78,7 +83,7 @@ impl Worker {
             self.pusher.gate.owner,
             limit,
             sending.lease,
-            sending.photo_wait,
+            photo_wait,
         )
         .await;
         let claimed: Vec<Claimed> = match claimed {

@@ -3,6 +3,8 @@
 use clap::ArgGroup;
 use runtime::config::DatabaseArgs;
 
+use crate::operator::ByArgs;
+
 #[derive(clap::Args)]
 #[command(group = ArgGroup::new("who").required(true).args(["phone", "user_id"]))]
 pub(crate) struct EraseArgs {
@@ -15,9 +17,8 @@ pub(crate) struct EraseArgs {
     /// Say what would be erased and change nothing
     #[arg(long)]
     pub(super) dry_run: bool,
-    /// Who does it; kept with the note that it was done
-    #[arg(long, env = "ABISU_OPERATOR", default_value = "unknown")]
-    pub(super) by: String,
+    #[command(flatten)]
+    pub(super) by: ByArgs,
     #[command(flatten)]
     pub(super) database: DatabaseArgs,
 }

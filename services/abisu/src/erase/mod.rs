@@ -33,6 +33,7 @@ pub(crate) async fn run(args: EraseArgs) -> Result<String, Failure> {
         // The parser lets exactly one of the two through.
         (None, None) => return Err(Failure::Usage("give --phone or --user-id".to_owned())),
     };
+    let by = by.who()?;
     // A look through every raw delivery may take longer than a service may.
     let mut on = connect_patiently(database).await?;
     let mut tx = on.begin().await?;

@@ -5,9 +5,10 @@ use std::fmt::Write;
 use runtime::config::DatabaseArgs;
 use sqlx::PgConnection;
 
-use super::args::{ChannelArgs, WhyArgs};
+use super::args::ChannelArgs;
 use crate::Failure;
 use crate::connect::connect;
+use crate::operator::WhyArgs;
 
 /// What a person found out about a report.
 pub(crate) enum Decision {
@@ -31,7 +32,7 @@ pub(crate) async fn switch(
     why: WhyArgs,
     database: DatabaseArgs,
 ) -> Result<String, Failure> {
-    let (channel, by, because) = (channel.channel, who(why.by)?, why.because);
+    let (channel, by, because) = (channel.channel, why.by.who()?, why.because);
     let mut on = connect(database).await?;
     let switched = sqlx::query_file!("src/outbox/store/switch_gate.sql", channel, paused, by, because)
         .fetch_one(&mut on)
@@ -62,7 +63,7 @@ pub(crate) async fn discard(
     why: WhyArgs,
     database: DatabaseArgs,
 ) -> Result<String, Failure> {
-    let by = who(why.by)?;
+    let by = why.by.who()?;
     let mut on = connect(database).await?;
     let (mut text, mut refused) = (String::new(), Vec::new());
     for reference in references {
@@ -96,7 +97,7 @@ pub(crate) async fn resolve(
     database: DatabaseArgs,
 ) -> Result<String, Failure> {
     let reference = reference.to_uppercase();
-    let by = who(why.by)?;
+    let by = why.by.who()?;
     let mut on = connect(database).await?;
     let found = decide(&mut on, &reference, &decision, force, &by, &why.because).await?;
     match (&found, &decision) {
@@ -166,10 +167,4 @@ fn refusal(reference: &str, found: Option<&Found>, otherwise: &str) -> String {
         ),
         Some(found) => format!("{reference} is {}: {otherwise}", found.push_state),
     }
-}
-
-/// Who acts: as told, else the user of the session.
-fn who(by: Option<String>) -> Result<String, Failure> {
-    by.or_else(|| std::env::var("USER").ok().filter(|user| !user.is_empty()))
-        .ok_or_else(|| Failure::Usage("who does this? give --by or set ABISU_OPERATOR".to_owned()))
 }

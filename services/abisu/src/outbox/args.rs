@@ -5,6 +5,8 @@ use clap::{ArgGroup, Subcommand};
 use partner::args::PartnerArgs;
 use runtime::config::DatabaseArgs;
 
+use crate::operator::WhyArgs;
+
 #[derive(Subcommand)]
 pub(crate) enum OutboxCommand {
     /// Let nothing more go to the contractor, on any replica, until `resume`
@@ -117,22 +119,6 @@ pub(crate) struct ChannelArgs {
     /// Id of the channel whose reports are meant
     #[arg(long, env = "ABISU_CHANNEL", default_value = "whatsapp")]
     pub(crate) channel: String,
-}
-
-/// What is kept with everything that a person does to the outbox.
-#[derive(clap::Args)]
-pub(crate) struct WhyArgs {
-    /// Why, for those who ask later
-    #[arg(long, value_parser = not_blank)]
-    pub(crate) because: String,
-    /// Who; by default the user of this session
-    #[arg(long, env = "ABISU_OPERATOR", value_parser = not_blank)]
-    pub(crate) by: Option<String>,
-}
-
-fn not_blank(text: &str) -> Result<String, String> {
-    let text = text.trim();
-    if text.is_empty() { Err("must not be empty".to_owned()) } else { Ok(text.to_owned()) }
 }
 
 fn parse_since(text: &str) -> Result<DateTime<Utc>, String> {

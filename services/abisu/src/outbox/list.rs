@@ -16,6 +16,8 @@ struct Waiting {
     received_at: DateTime<Utc>,
     route: String,
     has_photo: bool,
+    /// It stays until its photo has come, or until its time to wait for it is over.
+    awaits_photo: bool,
     push_attempts: i32,
     push_error: Option<String>,
     push_visible_at: DateTime<Utc>,
@@ -92,7 +94,11 @@ impl Backlog {
             let _ = writeln!(text, "  the breaker is {breaker}: {cause}");
         }
         for one in &self.reports {
-            let photo = if one.has_photo { "" } else { ", no photo yet" };
+            let photo = match (one.has_photo, one.awaits_photo) {
+                (true, _) => "",
+                (false, true) => ", no photo yet",
+                (false, false) => ", goes without a photo",
+            };
             let error = one.push_error.as_deref().map(|error| format!(", {error}")).unwrap_or_default();
             let _ = writeln!(
                 text,

@@ -5,6 +5,7 @@
 
 mod act;
 mod args;
+mod compare;
 mod list;
 mod reconcile;
 

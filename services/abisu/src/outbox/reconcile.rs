@@ -1,18 +1,24 @@
-//! `abisu outbox reconcile`: our books against the contractor's, report by report, by external code.
+//! `abisu outbox reconcile`: our books against the contractor's, by external code. Only reads, on both sides.
 //!
-//! Only reads, on both sides. A contractor that can only be asked for one code at a time shows what we know of; what it
-//! has under codes that we never gave out stays unseen, and the command says so.
+//! * A contractor that can list its records by date is asked for all of them. That alone shows what it has under
+//!   references that we know nothing of.
+//! * One that can be searched by external code is asked for each report that no list has shown.
+//! * One that can do neither cannot be compared with; the command says so.
+//!
+//! Exit codes: 0 the books agree, 2 they do not, 1 they could not be compared.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use chrono::{DateTime, Utc};
+use partner::list::{self, Unlisted};
 use partner::{Found, NoPass, Partner, Timeouts};
 use serde::Serialize;
 
 use super::args::ReconcileArgs;
+use super::compare::{Booked, Difference, Finding, compare, is_reference};
 use crate::Failure;
 use crate::connect::connect;
 
@@ -22,163 +28,146 @@ const TIMEOUTS: Timeouts = Timeouts {
     login: Duration::from_secs(10),
 };
 
-/// A report in our books.
-struct Booked {
-    reference: String,
-    push_state: String,
-    partner_id: Option<String>,
-}
-
-/// How one report differs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-enum Difference {
-    /// Sent by our books, not there.
-    Missing,
-    /// There more than once.
-    Doubled,
-    /// There, but not sent by our books.
-    Unknown,
-    /// There under another id than in our books.
-    OtherId,
-    /// The contractor gave no answer that proves anything.
-    Unclear,
-}
-
-#[derive(Serialize)]
-struct Finding {
-    reference: String,
-    difference: Difference,
-    push_state: String,
-    partner_id: Option<String>,
-    seen: String,
-}
+/// The contractor's records by external code: of each its id, where it can be read.
+type Listed = BTreeMap<String, Vec<Option<String>>>;
 
 #[derive(Serialize)]
 struct Reconciliation {
     since: DateTime<Utc>,
     compared: usize,
+    /// The contractor listed its records, so that unknown ones would have been seen.
+    listed: bool,
+    /// Records in the list under codes that are not of our form.
+    foreign: usize,
     findings: Vec<Finding>,
 }
 
 pub(crate) async fn run(args: ReconcileArgs) -> Result<String, Failure> {
     let ReconcileArgs { since, json, channel, partner, database } = args;
+    let channel = channel.channel;
     let partner =
         partner::connect(&partner.config()?, TIMEOUTS).context("the HTTP client cannot be set up")?;
-    if !partner.searchable() {
-        return Err(Failure::Failed(anyhow::anyhow!(
-            "the contractor cannot be searched by external code (ABISU_PARTNER_SEARCH is off): nothing can be compared"
+    if !partner.searchable() && partner.listing().is_none() {
+        return Err(Failure::Failed(anyhow!(
+            "the contractor cannot be searched by external code (ABISU_PARTNER_SEARCH is off) and has no list of its \
+             records (`list` in ABISU_PARTNER_PLATFORM_FILE): nothing can be compared"
         )));
     }
-    let mut on = connect(database).await?;
-    let books = sqlx::query_file_as!(Booked, "src/outbox/store/list_books.sql", channel.channel, since)
+    let mut on = connect(database.clone()).await?;
+    let mut books = sqlx::query_file_as!(Booked, "src/outbox/store/list_books.sql", channel, since)
         .fetch_all(&mut on)
         .await?;
-    // The comparison can take long; nothing is held open meanwhile.
+    // The contractor may take long; nothing is held open meanwhile.
     drop(on);
+    let (listed, foreign) = match partner.listing() {
+        Some(_) => {
+            let (listed, foreign) = ask_for_list(partner.as_ref(), since).await?;
+            (Some(listed), foreign)
+        }
+        None => (None, 0),
+    };
+    let strangers = listed.as_ref().map(|listed| strangers(listed, &books)).unwrap_or_default();
+    let mut on = connect(database).await?;
+    let older = sqlx::query_file_as!(Booked, "src/outbox/store/find_booked.sql", &strangers)
+        .fetch_all(&mut on)
+        .await?;
+    drop(on);
+    let mut findings = unknown(listed.as_ref(), &strangers, &older);
+    books.extend(older);
     let compared = books.len();
-    let mut findings = Vec::new();
     for booked in books {
-        findings.extend(compare(partner.as_ref(), booked).await?);
+        let found = match listed.as_ref().and_then(|listed| listed.get(&booked.reference)) {
+            Some(ids) => Found::Record { id: ids.iter().flatten().next().cloned(), count: ids.len() },
+            None if partner.searchable() => search(partner.as_ref(), &booked.reference).await?,
+            None => Found::Absent,
+        };
+        findings.extend(compare(booked, &found));
     }
-    let result = Reconciliation { since, compared, findings };
+    let result = Reconciliation { since, compared, listed: listed.is_some(), foreign, findings };
     let text = if json {
         serde_json::to_string_pretty(&result).map_err(|error| Failure::Failed(error.into()))? + "\n"
     } else {
         result.to_text()
     };
-    if result.findings.is_empty() {
-        return Ok(text);
-    }
-    // The findings are the answer, and the exit code says that there are some. A reader that has gone away has read
-    // what it wanted.
-    let _ = std::io::stdout().write_all(text.as_bytes());
-    let problem =
-        format!("{} of {compared} reports differ from the contractor's books", result.findings.len());
-    Err(Failure::Failed(anyhow::Error::msg(problem)))
+    if result.findings.is_empty() { Ok(text) } else { Err(Failure::Findings(text)) }
 }
 
-async fn compare(partner: &dyn Partner, booked: Booked) -> Result<Option<Finding>, Failure> {
-    let pass = partner.pass().await.map_err(|why| {
-        Failure::Failed(match why {
-            NoPass::Refused(status) => anyhow::anyhow!("the contractor refuses our login (http {status})"),
-            NoPass::Throttled(_) => anyhow::anyhow!("the contractor asks for a pause: try again later"),
-            NoPass::Unavailable(seen) => anyhow::anyhow!("the contractor cannot be asked: {seen}"),
-        })
+/// Everything that the contractor has of the time, and how many records of others are among it.
+async fn ask_for_list(partner: &dyn Partner, since: DateTime<Utc>) -> Result<(Listed, usize), Failure> {
+    let records = list::all(partner, since, Utc::now()).await.map_err(|why| match why {
+        Unlisted::NoPass(why) => no_pass(why),
+        Unlisted::Unclear(seen) => Failure::Failed(anyhow!("the contractor's list cannot be had: {seen}")),
     })?;
-    let found = partner.find(&pass, &booked.reference).await;
-    let verdict = judge(&booked.push_state, booked.partner_id.as_deref(), &found);
-    Ok(verdict.map(|(difference, seen)| {
-        let Booked { reference, push_state, partner_id } = booked;
-        Finding { reference, difference, push_state, partner_id, seen }
-    }))
-}
-
-fn judge(push_state: &str, partner_id: Option<&str>, found: &Found) -> Option<(Difference, String)> {
-    let sent = push_state == "sent";
-    match found {
-        Found::Unclear(seen) => Some((Difference::Unclear, seen.clone())),
-        Found::Absent if sent => Some((Difference::Missing, "no record".to_owned())),
-        Found::Absent => None,
-        Found::Record { count, .. } if *count > 1 => Some((Difference::Doubled, format!("{count} records"))),
-        Found::Record { id, .. } => {
-            let there = id.as_deref().unwrap_or("without a readable id");
-            if !sent {
-                Some((Difference::Unknown, format!("record {there}")))
-            } else if let (Some(ours), Some(theirs)) = (partner_id, id)
-                && ours != theirs
-            {
-                Some((Difference::OtherId, format!("record {theirs}")))
-            } else {
-                None
-            }
+    let (mut listed, mut foreign) = (Listed::new(), 0);
+    for record in records {
+        match record.external_code.filter(|code| is_reference(code)) {
+            Some(code) => listed.entry(code).or_default().push(record.id),
+            None => foreign += 1,
         }
     }
+    Ok((listed, foreign))
+}
+
+/// References in the list that are not among the books of this time.
+fn strangers(listed: &Listed, books: &[Booked]) -> Vec<String> {
+    let known: BTreeSet<&str> = books.iter().map(|booked| booked.reference.as_str()).collect();
+    listed.keys().filter(|code| !known.contains(code.as_str())).cloned().collect()
+}
+
+/// Those of the strangers that are not in older books either.
+fn unknown(listed: Option<&Listed>, strangers: &[String], older: &[Booked]) -> Vec<Finding> {
+    let known: BTreeSet<&str> = older.iter().map(|booked| booked.reference.as_str()).collect();
+    let unknown = strangers.iter().filter(|code| !known.contains(code.as_str()));
+    unknown
+        .map(|code| {
+            let ids = listed.and_then(|listed| listed.get(code)).map(Vec::as_slice).unwrap_or_default();
+            let named: Vec<&str> = ids.iter().flatten().map(String::as_str).collect();
+            let seen = match named.as_slice() {
+                [] => "record without a readable id".to_owned(),
+                ids => format!("record {}", ids.join(", ")),
+            };
+            Finding {
+                reference: code.clone(),
+                difference: Difference::Unknown,
+                push_state: None,
+                partner_id: None,
+                seen,
+            }
+        })
+        .collect()
+}
+
+async fn search(partner: &dyn Partner, reference: &str) -> Result<Found, Failure> {
+    let pass = partner.pass().await.map_err(no_pass)?;
+    Ok(partner.find(&pass, reference).await)
+}
+
+fn no_pass(why: NoPass) -> Failure {
+    Failure::Failed(match why {
+        NoPass::Refused(status) => anyhow!("the contractor refuses our login (http {status})"),
+        NoPass::Throttled(_) => anyhow!("the contractor asks for a pause: try again later"),
+        NoPass::Unavailable(seen) => anyhow!("the contractor cannot be asked: {seen}"),
+    })
 }
 
 impl Reconciliation {
     fn to_text(&self) -> String {
         let mut text = String::new();
         for Finding { reference, difference, push_state, partner_id, seen } in &self.findings {
-            let what = match difference {
-                Difference::Missing => "missing",
-                Difference::Doubled => "doubled",
-                Difference::Unknown => "unknown to our books",
-                Difference::OtherId => "other id",
-                Difference::Unclear => "unclear",
-            };
+            let state = push_state.as_deref().unwrap_or("no such report");
             let ours = partner_id.as_deref().map(|id| format!(" as {id}")).unwrap_or_default();
             // Writing to a String cannot fail.
-            let _ = writeln!(text, "{reference}  {what}: ours {push_state}{ours}, theirs {seen}");
+            let _ = writeln!(text, "{reference}  {}: ours {state}{ours}, theirs {seen}", difference.words());
         }
         let _ = writeln!(text, "{} reports compared, {} differ", self.compared, self.findings.len());
-        text.push_str("records there under codes that we never gave out cannot be seen by a search\n");
-        text
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_difference_has_its_name() {
-        let record = |id: &str, count| Found::Record { id: Some(id.to_owned()), count };
-        for (state, ours, found, expected) in [
-            ("sent", Some("1"), record("1", 1), None),
-            ("sent", None, record("1", 1), None),
-            ("sent", Some("2"), record("1", 1), Some(Difference::OtherId)),
-            ("sent", Some("1"), record("1", 2), Some(Difference::Doubled)),
-            ("review", None, record("1", 1), Some(Difference::Unknown)),
-            ("sent", Some("1"), Found::Absent, Some(Difference::Missing)),
-            ("dead", None, Found::Absent, None),
-            ("sent", None, Found::Unclear("http 500".to_owned()), Some(Difference::Unclear)),
-        ] {
-            assert_eq!(
-                judge(state, ours, &found).map(|(difference, _)| difference),
-                expected,
-                "{state} {found:?}"
+        if self.foreign > 0 {
+            let _ = writeln!(text, "{} records there are not of our reports", self.foreign);
+        }
+        if !self.listed {
+            text.push_str(
+                "the contractor has no list: records there under references that we know nothing of stay unseen\n",
             );
         }
+        text
     }
 }

@@ -5,6 +5,8 @@ use clap::{Subcommand, ValueEnum};
 use runtime::config::DatabaseArgs;
 use uuid::Uuid;
 
+use crate::operator::WhyArgs;
+
 #[derive(Subcommand)]
 pub(crate) enum QueueCommand {
     /// Say how every queue stands, per channel
@@ -138,17 +140,6 @@ impl FilterArgs {
     }
 }
 
-/// What is kept with everything that a person does to the queue.
-#[derive(clap::Args)]
-pub(crate) struct WhyArgs {
-    /// Why, for those who ask later
-    #[arg(long, value_parser = not_blank)]
-    pub(crate) because: String,
-    /// Who; by default the user of this session
-    #[arg(long, env = "ABISU_OPERATOR", value_parser = not_blank)]
-    pub(crate) by: Option<String>,
-}
-
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Switch {
     On,
@@ -162,11 +153,6 @@ pub(crate) enum Kind {
     WhatsappMeta,
     WhatsappInfobip,
     Webhook,
-}
-
-fn not_blank(text: &str) -> Result<String, String> {
-    let text = text.trim();
-    if text.is_empty() { Err("must not be empty".to_owned()) } else { Ok(text.to_owned()) }
 }
 
 fn since(text: &str) -> Result<DateTime<Utc>, String> {

@@ -9,7 +9,7 @@ use sqlx::PgConnection;
 
 use super::args::{ChangeArgs, ListArgs, ShowArgs};
 use super::progress::Progress;
-use super::{at, filter, filter_of, plural, to_json, who};
+use super::{at, filter, filter_of, plural, to_json};
 use crate::Failure;
 use crate::connect::connect;
 
@@ -63,7 +63,7 @@ pub(super) async fn show(args: ShowArgs) -> Result<String, Failure> {
 
 pub(super) async fn change(args: ChangeArgs, change: Change) -> Result<String, Failure> {
     let filter = filter_of(&args)?;
-    let by = who(args.why.by)?;
+    let by = args.why.by.who()?;
     let act = Act { by: &by, because: &args.why.because };
     let mut on = connect(args.database).await?;
     let found = dead::list(&mut on, &filter).await?;

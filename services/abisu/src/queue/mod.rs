@@ -12,7 +12,7 @@ mod reread;
 mod status;
 
 pub(crate) use args::QueueCommand;
-use args::{ChangeArgs, DeadCommand, FilterArgs, RejectedCommand, Switch, WhyArgs};
+use args::{ChangeArgs, DeadCommand, FilterArgs, RejectedCommand, Switch};
 
 use bus::operate::{Act, Filter};
 use chrono::{DateTime, SecondsFormat, Utc};
@@ -20,6 +20,7 @@ use runtime::config::DatabaseArgs;
 
 use crate::Failure;
 use crate::connect::connect;
+use crate::operator::WhyArgs;
 
 pub(crate) async fn run(command: QueueCommand) -> Result<String, Failure> {
     match command {
@@ -47,7 +48,7 @@ async fn hold_on_dead(
     why: WhyArgs,
     database: DatabaseArgs,
 ) -> Result<String, Failure> {
-    let by = who(why.by)?;
+    let by = why.by.who()?;
     let act = Act { by: &by, because: &why.because };
     let mut on = connect(database).await?;
     let changed = bus::operate::dead::hold_on_dead(&mut on, channel, hold, act).await?;
@@ -79,12 +80,6 @@ fn filter(args: &FilterArgs, resolved: bool) -> Filter {
         resolved,
         limit: args.limit,
     }
-}
-
-/// Who acts: as told, else the user of the session.
-fn who(by: Option<String>) -> Result<String, Failure> {
-    by.or_else(|| std::env::var("USER").ok().filter(|user| !user.is_empty()))
-        .ok_or_else(|| Failure::Usage("who does this? give --by or set ABISU_OPERATOR".to_owned()))
 }
 
 fn at(time: DateTime<Utc>) -> String {

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::args::{ChangeArgs, Kind, ListArgs, ShowArgs};
 use super::progress::Progress;
 use super::reread::{self, Reread};
-use super::{at, filter, filter_of, plural, to_json, who};
+use super::{at, filter, filter_of, plural, to_json};
 use crate::Failure;
 use crate::connect::connect;
 
@@ -62,7 +62,7 @@ pub(super) async fn show(args: ShowArgs) -> Result<String, Failure> {
 
 pub(super) async fn discard(args: ChangeArgs) -> Result<String, Failure> {
     let filter = filter_of(&args)?;
-    let by = who(args.why.by)?;
+    let by = args.why.by.who()?;
     let act = Act { by: &by, because: &args.why.because };
     let mut on = connect(args.database).await?;
     let found = rejected::list(&mut on, &filter).await?;
@@ -88,7 +88,7 @@ pub(super) async fn discard(args: ChangeArgs) -> Result<String, Failure> {
 /// the rest. What still cannot be handled stays as it is.
 pub(super) async fn replay(args: ChangeArgs, kind: Kind, to: Option<String>) -> Result<String, Failure> {
     let filter = filter_of(&args)?;
-    let by = who(args.why.by)?;
+    let by = args.why.by.who()?;
     let act = Act { by: &by, because: &args.why.because };
     let appender = Appender::new(connect_lazy("cli", &args.database.clone().config()?)?, PATIENCE);
     let mut on = connect(args.database).await?;

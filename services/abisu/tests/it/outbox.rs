@@ -1,10 +1,10 @@
 //! `abisu outbox`: the switch, the backlog, reports in doubt, and the comparison with the contractor.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use sqlx::Executor;
 use testkit::Database;
 
-use crate::{Said, abisu};
+use crate::{Said, abisu, command};
 
 async fn outbox(database: &Database, args: &[&str]) -> Said {
     let all: Vec<&str> = ["outbox"].iter().chain(args).copied().collect();
@@ -71,6 +71,40 @@ async fn a_pause_and_its_end_are_kept_with_who_and_why() {
 }
 
 #[tokio::test]
+async fn who_acts_is_told_or_logged_in_and_never_unknown() {
+    let database = testkit::database().await;
+    report(&database, 1, "review", None, None).await;
+    let reference = "REF-2026-00001";
+    let acts: [&[&str]; 7] = [
+        &["outbox", "pause", "--because", "x"],
+        &["outbox", "resume", "--because", "x"],
+        &["outbox", "discard", reference, "--because", "x"],
+        &["outbox", "review", "resolve", reference, "--resend", "--because", "x"],
+        &["queue", "hold", "whatsapp", "on", "--because", "x"],
+        &["queue", "dead", "discard", "--channel", "whatsapp", "--because", "x"],
+        &["erase", "--phone", "34600000001"],
+    ];
+    let run = async |args: &[&str], login: Option<(&str, &str)>| {
+        let mut command = command(Some(&database.url), &[], args);
+        command.env_remove("USER").env_remove("LOGNAME").envs(login);
+        command.output().await.unwrap()
+    };
+    for args in acts {
+        let said = run(args, None).await;
+        let error = String::from_utf8(said.stderr).unwrap();
+        assert_eq!(said.status.code(), Some(64), "{args:?}: {error}");
+        assert_eq!(error, "abisu: who does this? give --by or set ABISU_OPERATOR\n", "{args:?}");
+    }
+    for (args, login) in
+        [(acts[0], ("USER", "ane")), (acts[1], ("LOGNAME", "jon")), (acts[4], ("USER", "ane"))]
+    {
+        assert_eq!(run(args, Some(login)).await.status.code(), Some(0), "{args:?}");
+    }
+    let by = row(&database, "select jsonb_agg(by order by id) from report.push_act").await;
+    assert_eq!(by, json!(["ane", "jon"]));
+}
+
+#[tokio::test]
 async fn the_backlog_says_what_would_go() {
     let database = testkit::database().await;
     for number in 1..=3 {
@@ -84,6 +118,12 @@ async fn the_backlog_says_what_would_go() {
     {
         assert!(said.out.contains(part), "{part}: {}{}", said.out, said.error);
     }
+    assert!(said.out.lines().filter(|line| line.ends_with(", no photo yet")).count() == 2, "{}", said.out);
+    let let_go = "update report.report set push_without_photo = true where reference = 'REF-2026-00001'";
+    database.pool.execute(let_go).await.unwrap();
+    let said = outbox(&database, &["backlog"]).await;
+    let first = said.out.lines().find(|line| line.contains("REF-2026-00001")).unwrap();
+    assert!(first.ends_with("3 attempts, goes without a photo"), "{first}");
     let said = outbox(&database, &["backlog", "--json"]).await;
     let shown: Value = serde_json::from_str(&said.out).unwrap();
     assert_eq!((&shown["total"], shown["reports"].as_array().unwrap().len()), (&Value::from(3), 3));
@@ -186,18 +226,99 @@ async fn the_books_are_compared_with_a_contractor_that_can_be_searched() {
     let args = ["outbox", "reconcile", "--since", "2026-01-01"];
     let unable = abisu(Some(&database.url), &variables[..3], &args).await;
     assert!(unable.code == 1 && unable.error.contains("cannot be searched"), "{}", unable.error);
+    let away = [("ABISU_PARTNER_URL", "http://127.0.0.1:9"), variables[1], variables[2], variables[3]];
+    report(&database, 3, "sent", Some("synthetic"), None).await;
+    let said = abisu(Some(&database.url), &away, &args).await;
+    assert!(said.code == 0, "there is nothing to ask for: {}", said.error);
     let said = abisu(Some(&database.url), &variables, &args).await;
     assert!(said.code == 0 && said.out.contains("0 reports compared"), "{}{}", said.out, said.error);
 
     report(&database, 1, "sent", Some("INC-1"), None).await;
     report(&database, 2, "pending", None, None).await;
     let said = abisu(Some(&database.url), &variables, &args).await;
-    assert_eq!(said.code, 1);
+    assert_eq!(said.code, 2);
     assert!(
         said.out.contains("REF-2026-00001  missing: ours sent as INC-1, theirs no record"),
         "{}",
         said.out
     );
-    assert!(said.error.contains("1 of 2 reports differ"), "{}", said.error);
+    assert!(said.out.contains("2 reports compared, 1 differ") && said.error.is_empty(), "{}", said.out);
+    let said = abisu(Some(&database.url), &away, &args).await;
+    assert!(said.code == 1 && said.error.contains("cannot be asked"), "{}", said.error);
     simulator.stop().await;
+}
+
+/// A contractor that lists these records, whatever is asked.
+async fn listing(records: Value) -> String {
+    let router = axum::Router::new()
+        .route(
+            "/api/login",
+            axum::routing::post(async || axum::Json(json!({ "token": "t", "expires_in": 300 }))),
+        )
+        .route("/all", axum::routing::get(async move || axum::Json(records)));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+    url
+}
+
+#[tokio::test]
+async fn a_contractor_that_lists_its_records_shows_what_is_missing_doubled_and_unknown() {
+    let database = testkit::database().await;
+    for (number, state, id) in [
+        (1, "sent", Some("A")),
+        (2, "sent", Some("B")),
+        (3, "sent", Some("C")),
+        (4, "dead", None),
+        (5, "pending", None),
+        (6, "sent", Some("F")),
+    ] {
+        report(&database, number, state, id, None).await;
+    }
+    let old =
+        "update report.report set received_at = now() - interval '1 year' where reference = 'REF-2026-00006'";
+    database.pool.execute(old).await.unwrap();
+    let record =
+        |number: u32, id: &str| json!({ "external_code": format!("REF-2026-{number:05}"), "id": id });
+    let url = listing(json!([
+        record(1, "A"),
+        record(2, "B"), record(2, "X"),
+        record(4, "D"),
+        record(6, "F"),
+        record(77, "G"),
+        { "external_code": "OTHER-1", "id": "H" },
+        { "id": "I" },
+    ]))
+    .await;
+    let file = std::env::temp_dir().join(format!("abisu-list-{}.yaml", std::process::id()));
+    std::fs::write(&file, "list: {path: /all}\n").unwrap();
+    let file = file.display().to_string();
+    let variables = [
+        ("ABISU_PARTNER_URL", url.as_str()),
+        ("ABISU_PARTNER_USER", "abisu"),
+        ("ABISU_PARTNER_PASSWORD", "word"),
+        ("ABISU_PARTNER_PLATFORM_FILE", file.as_str()),
+    ];
+    let since = (chrono::Utc::now() - chrono::TimeDelta::days(7)).to_rfc3339();
+    let args = ["outbox", "reconcile", "--since", since.as_str(), "--json"];
+    let said = abisu(Some(&database.url), &variables, &args).await;
+    assert_eq!(said.code, 2, "{}", said.error);
+    let told: Value = serde_json::from_str(&said.out).unwrap();
+    let differ: Vec<(&str, &str)> = told["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| (one["reference"].as_str().unwrap(), one["difference"].as_str().unwrap()))
+        .collect();
+    let expected = [
+        ("REF-2026-00077", "unknown"),
+        ("REF-2026-00002", "doubled"),
+        ("REF-2026-00003", "missing"),
+        ("REF-2026-00004", "not_sent"),
+    ];
+    assert_eq!(differ, expected);
+    assert_eq!((&told["listed"], &told["foreign"], &told["compared"]), (&json!(true), &json!(2), &json!(6)));
+    let said = abisu(Some(&database.url), &variables, &args[..4]).await;
+    assert!(said.out.contains("REF-2026-00077  unknown to our books: ours no such report, theirs record G"));
+    std::fs::remove_file(file).unwrap();
 }

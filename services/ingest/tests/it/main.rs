@@ -10,6 +10,7 @@ mod corpus;
 mod door;
 mod generic;
 mod identity;
+mod media;
 mod proxy;
 mod schema;
 mod weather;

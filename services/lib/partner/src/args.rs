@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::ArgAction;
 use clap::builder::BoolishValueParser;
 use runtime::ConfigError;
-use runtime::config::{parse_base_url, required_secret};
+use runtime::config::{optional_secret, parse_base_url};
 use secrecy::SecretString;
 
 use crate::platform::{Adapter, Platform};
@@ -63,53 +63,73 @@ impl PartnerArgs {
         self.partner_search
     }
 
+    /// Checks what is given, also where the platform is not used yet: a wrong address is found before the day on which
+    /// it is needed. What is missing is no matter.
+    ///
+    /// # Errors
+    /// The first thing that is wrong or contradictory, the platform's file included.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        self.base_url()?;
+        self.searched(&self.platform()?)?;
+        self.password().map(|_| ())
+    }
+
     /// Checks and converts.
     ///
     /// # Errors
     /// What is missing or contradictory, the platform's file included.
     pub fn config(self) -> Result<PartnerConfig, ConfigError> {
-        let Self {
-            partner_url,
-            partner_user,
-            partner_password,
-            partner_password_file,
-            partner_search,
-            partner_platform_file,
-        } = self;
-        let given = |name, value: Option<String>| {
-            value
-                .filter(|text| !text.is_empty())
-                .ok_or_else(|| ConfigError::invalid(name, "must be set where the contractor is talked to"))
+        let missing = |name| ConfigError::invalid(name, "must be set where the contractor is talked to");
+        let base_url = self.base_url()?.ok_or_else(|| missing("ABISU_PARTNER_URL"))?;
+        let platform = self.platform()?;
+        let search = self.searched(&platform)?;
+        let user = match (platform.adapter, &self.partner_user) {
+            (Adapter::Contractor, Some(user)) if !user.is_empty() => user.clone(),
+            (Adapter::Contractor, _) => return Err(missing("ABISU_PARTNER_USER")),
+            (Adapter::Open311, _) => String::new(),
         };
-        let base_url = parse_base_url(&given("ABISU_PARTNER_URL", partner_url)?)
-            .and_then(without_extras)
-            .map_err(|problem| ConfigError::invalid("ABISU_PARTNER_URL", problem))?;
-        let platform = match partner_platform_file.filter(|path| !path.as_os_str().is_empty()) {
-            None => Platform::default(),
+        let password = self.password()?.ok_or(ConfigError::MissingSecret("ABISU_PARTNER_PASSWORD"))?;
+        Ok(PartnerConfig { base_url, user, password, search, platform })
+    }
+
+    fn base_url(&self) -> Result<Option<String>, ConfigError> {
+        let given = self.partner_url.as_deref().filter(|url| !url.is_empty());
+        given
+            .map(|url| parse_base_url(url).and_then(without_extras))
+            .transpose()
+            .map_err(|problem| ConfigError::invalid("ABISU_PARTNER_URL", problem))
+    }
+
+    fn platform(&self) -> Result<Platform, ConfigError> {
+        let refused = |problem| ConfigError::invalid("ABISU_PARTNER_PLATFORM_FILE", problem);
+        match self.partner_platform_file.as_ref().filter(|path| !path.as_os_str().is_empty()) {
+            None => Ok(Platform::default()),
             Some(path) => {
-                let refused = |problem| ConfigError::invalid("ABISU_PARTNER_PLATFORM_FILE", problem);
-                let text = std::fs::read_to_string(&path)
+                let text = std::fs::read_to_string(path)
                     .map_err(|error| refused(format!("cannot read {}: {}", path.display(), error.kind())))?;
-                Platform::parse(&text).map_err(|error| refused(error.to_string()))?
+                Platform::parse(&text).map_err(|error| refused(error.to_string()))
             }
-        };
-        let user = match platform.adapter {
-            Adapter::Contractor => given("ABISU_PARTNER_USER", partner_user)?,
-            Adapter::Open311 => String::new(),
-        };
-        if platform.adapter == Adapter::Open311 && partner_search {
-            return Err(ConfigError::invalid(
+        }
+    }
+
+    fn searched(&self, platform: &Platform) -> Result<bool, ConfigError> {
+        match platform.adapter {
+            Adapter::Open311 if self.partner_search => Err(ConfigError::invalid(
                 "ABISU_PARTNER_SEARCH",
                 "an Open311 endpoint cannot be searched by external code",
-            ));
+            )),
+            Adapter::Open311 | Adapter::Contractor => Ok(self.partner_search),
         }
-        let password = required_secret("ABISU_PARTNER_PASSWORD", partner_password, partner_password_file)?;
-        Ok(PartnerConfig { base_url, user, password, search: partner_search, platform })
+    }
+
+    fn password(&self) -> Result<Option<SecretString>, ConfigError> {
+        let (value, file) = (self.partner_password.clone(), self.partner_password_file.clone());
+        optional_secret("ABISU_PARTNER_PASSWORD", value, file)
     }
 }
 
-/// The endpoint is kept with every attempt and in logs, so it must be a plain address.
-fn without_extras(text: String) -> Result<String, String> {
+/// An address that is kept with every attempt, in logs or at a platform must be a plain one.
+pub(crate) fn without_extras(text: String) -> Result<String, String> {
     let url = reqwest::Url::parse(&text).map_err(|error| format!("not a URL: {error}"))?;
     let credentials = !url.username().is_empty() || url.password().is_some();
     if credentials || url.query().is_some() || url.fragment().is_some() {

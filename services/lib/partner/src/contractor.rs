@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use chrono::SecondsFormat;
+use chrono::{DateTime, SecondsFormat, Utc};
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{Client, Response};
 use serde_json::{Map, Value, json};
@@ -13,16 +13,18 @@ use sha2::{Digest, Sha256};
 
 use crate::answer;
 use crate::args::PartnerConfig;
-use crate::platform::{Platform, Remarks};
+use crate::list::{self, Listed, Listing};
+use crate::platform::{List, Platform, Remarks};
 use crate::session::Session;
-use crate::wire::{Timeouts, client, send};
+use crate::wire::{Timeouts, client, get, send};
 use crate::{
-    Answer, Found, Incident, NoPass, Partner, Pass, Picture, Prepared, Proof, Redeemed, Reply, Seen,
+    Answer, Found, Incident, NoPass, Partner, Pass, Photos, Picture, Prepared, Proof, Redeemed, Reply, Seen,
 };
 
 /// The adapter.
 pub(crate) struct Contractor {
     client: Client,
+    base_url: String,
     incidents: String,
     search: String,
     searchable: bool,
@@ -40,6 +42,7 @@ impl Contractor {
         Ok(Self {
             session: Session::new(client.clone(), partner, timeouts.login),
             client,
+            base_url: partner.base_url.clone(),
             incidents: format!("{}{}", partner.base_url, platform.create.path),
             search: format!("{}{}", partner.base_url, platform.search.path),
             searchable: partner.search,
@@ -72,7 +75,7 @@ impl Contractor {
                 insert(&mut photo, &names.photo_data, json!(STANDARD.encode(bytes)));
                 Value::Object(photo)
             }
-            Picture::TooLarge | Picture::Missing => Value::Null,
+            Picture::Link(_) | Picture::None | Picture::TooLarge | Picture::Missing => Value::Null,
         };
         put(names.photo.as_ref(), photo);
         Value::Object(body)
@@ -106,7 +109,7 @@ impl Contractor {
 /// The note, with a line of its own for a photo that is not there.
 pub(crate) fn note(incident: &Incident, remarks: &Remarks) -> String {
     let remark = match &incident.picture {
-        Picture::Photo { .. } => None,
+        Picture::Photo { .. } | Picture::Link(_) | Picture::None => None,
         Picture::TooLarge => Some(remarks.photo_too_large.as_str()),
         Picture::Missing => Some(remarks.photo_missing.as_str()),
     };
@@ -132,6 +135,10 @@ fn insert(map: &mut Map<String, Value>, path: &str, value: Value) {
 impl Partner for Contractor {
     fn searchable(&self) -> bool {
         self.searchable
+    }
+
+    fn photos(&self) -> Photos {
+        if self.platform.fields.photo.is_some() { Photos::Inline } else { Photos::Unwanted }
     }
 
     fn prepare(&self, incident: &Incident) -> Prepared {
@@ -175,16 +182,37 @@ impl Partner for Contractor {
             .query(&[(self.platform.search.query.as_str(), external_code)])
             .bearer_auth(&pass.0);
         Box::pin(async move {
-            let response = match send(request).await {
-                Ok(response) => response,
-                Err(failure) => return Found::Unclear(failure.detail),
-            };
-            let status = response.status().as_u16();
-            match answer::body(response).await {
-                Some(body) if status == 200 => {
-                    answer::search_result(&body, external_code, &self.platform.search)
-                }
-                Some(_) | None => Found::Unclear(format!("http {status}")),
+            match get(request).await {
+                Ok(body) => answer::search_result(&body, external_code, &self.platform.search),
+                Err(seen) => Found::Unclear(seen),
+            }
+        })
+    }
+
+    fn listing(&self) -> Option<Listing> {
+        let list = self.platform.list.as_ref()?;
+        Some(Listing {
+            most: list.most,
+            longest: Duration::from_secs(u64::from(list.longest_days) * 24 * 3600),
+        })
+    }
+
+    fn list<'a>(&'a self, pass: &'a Pass, from: DateTime<Utc>, until: DateTime<Utc>) -> Reply<'a, Listed> {
+        let Some(List { path, since, until: to, .. }) = &self.platform.list else {
+            return Box::pin(async { Listed::Unclear("this platform has no list".to_owned()) });
+        };
+        let moment = |at: DateTime<Utc>| at.to_rfc3339_opts(SecondsFormat::Millis, true);
+        let request = self
+            .client
+            .get(format!("{}{path}", self.base_url))
+            .query(&[(since.as_str(), moment(from)), (to.as_str(), moment(until))])
+            .bearer_auth(&pass.0);
+        let names = &self.platform.search;
+        Box::pin(async move {
+            let code = |one: &Value| Some(one.get(&names.external_code)?.as_str()?.to_owned());
+            match get(request).await {
+                Ok(body) => list::read(&body, &names.id, code),
+                Err(seen) => Listed::Unclear(seen),
             }
         })
     }

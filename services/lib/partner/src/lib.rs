@@ -1,11 +1,14 @@
 //! What a contractor's platform is to us: a login, a create, perhaps a search. One adapter per kind of platform behind
 //! one trait; nothing here judges an answer, and nothing here sends anything twice.
 //!
-//! * [`args`]: where the platform is and who we are there; [`platform`]: paths, names and codes.
+//! * [`args`]: where the platform is and who we are there; [`platform`]: paths, names and codes; [`media`]: links to
+//!   photos, for a platform that takes no bytes; [`list`]: what a platform has, where it can list it.
 //! * `contractor`: JSON with a login and an inline photo; `open311`: GeoReport v2.
 #![deny(missing_docs)]
 
 pub mod args;
+pub mod list;
+pub mod media;
 pub mod platform;
 
 mod answer;
@@ -25,6 +28,7 @@ use bytes::Bytes;
 use chrono::{DateTime, Utc};
 
 use crate::args::PartnerConfig;
+use crate::list::{Listed, Listing};
 use crate::platform::Adapter;
 
 /// What is reported, in the contractor's words.
@@ -58,10 +62,25 @@ pub enum Picture {
         /// The bytes, without metadata.
         bytes: Bytes,
     },
+    /// The platform fetches it from this address.
+    Link(String),
+    /// The platform takes no photos.
+    None,
     /// The platform refused it for its size: the note says so.
     TooLarge,
     /// It never came, and a person let the report go: the note says so.
     Missing,
+}
+
+/// How a platform takes photos.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Photos {
+    /// As bytes in the create.
+    Inline,
+    /// As an address that it fetches them from.
+    Linked,
+    /// Not at all.
+    Unwanted,
 }
 
 /// A request that can be sent again byte for byte.
@@ -164,6 +183,9 @@ pub trait Partner: Send + Sync + 'static {
     /// Whether [`Partner::find`] can say "absent".
     fn searchable(&self) -> bool;
 
+    /// How it takes photos. A picture that comes in another way is left out.
+    fn photos(&self) -> Photos;
+
     /// Puts the request together. Does not talk to anybody.
     fn prepare(&self, incident: &Incident) -> Prepared;
 
@@ -181,6 +203,12 @@ pub trait Partner: Send + Sync + 'static {
 
     /// Looks for records by external code.
     fn find<'a>(&'a self, pass: &'a Pass, external_code: &'a str) -> Reply<'a, Found>;
+
+    /// How it lists its records by date; none: it cannot.
+    fn listing(&self) -> Option<Listing>;
+
+    /// Lists the records made between two moments, no further apart than [`Partner::listing`] says.
+    fn list<'a>(&'a self, pass: &'a Pass, from: DateTime<Utc>, until: DateTime<Utc>) -> Reply<'a, Listed>;
 
     /// Asks for the id that a token stands for. Makes no record.
     fn redeem<'a>(&'a self, pass: &'a Pass, token: &'a str) -> Reply<'a, Redeemed>;

@@ -1,4 +1,4 @@
-//! Open311 GeoReport v2: a form-encoded create, a list of one as its answer, no login, no photo bytes, and no way to
+//! Open311 GeoReport v2: a form-encoded create, a list of one as its answer, no login, the photo as a link, and no way to
 //! look for a record by our reference. So what is in doubt there always waits for a person.
 //!
 //! * The key is a parameter of each call. It is added when the request leaves, so that nothing that is kept holds it.
@@ -8,6 +8,7 @@
 
 use std::time::Duration;
 
+use chrono::{DateTime, SecondsFormat, Utc};
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{Client, Response};
 use secrecy::{ExposeSecret, SecretString};
@@ -17,12 +18,19 @@ use sha2::{Digest, Sha256};
 use crate::answer;
 use crate::args::PartnerConfig;
 use crate::contractor::note;
+use crate::list::{self, Listed, Listing};
 use crate::platform::Platform;
-use crate::wire::{Timeouts, client, send};
-use crate::{Answer, Found, Incident, NoPass, Partner, Pass, Prepared, Proof, Redeemed, Reply, Seen};
+use crate::wire::{Timeouts, client, get, send};
+use crate::{
+    Answer, Found, Incident, NoPass, Partner, Pass, Photos, Picture, Prepared, Proof, Redeemed, Reply, Seen,
+};
 
 /// The specification's limit of a description.
 const DESCRIPTION_CHARS: usize = 4000;
+
+/// An answer holds no more records, and no longer time may be asked for at once.
+const LIST_RECORDS: usize = 1000;
+const LIST_LENGTH: Duration = Duration::from_secs(90 * 24 * 3600);
 
 /// The adapter.
 pub(crate) struct Open311 {
@@ -73,19 +81,17 @@ impl Open311 {
         if let Some(jurisdiction) = &self.platform.open311.jurisdiction_id {
             request = request.query(&[("jurisdiction_id", jurisdiction)]);
         }
-        let response = match send(request).await {
-            Ok(response) => response,
-            Err(failure) => return Redeemed::Unclear(failure.detail),
+        let body = match get(request).await {
+            Ok(body) => body,
+            Err(seen) => return Redeemed::Unclear(seen),
         };
-        let status = response.status().as_u16();
-        let body = answer::body(response).await.filter(|_| status == 200);
-        let list = body.and_then(|body| serde_json::from_slice::<Value>(&body).ok());
+        let list = serde_json::from_slice::<Value>(&body).ok();
         match list.as_ref().and_then(|list| list.get(0)) {
             Some(record) => record
                 .get("service_request_id")
                 .and_then(answer::usable_id)
                 .map_or(Redeemed::NotYet, Redeemed::Id),
-            None => Redeemed::Unclear(format!("http {status}")),
+            None => Redeemed::Unclear("the answer names no request".to_owned()),
         }
     }
 
@@ -112,6 +118,10 @@ impl Partner for Open311 {
         false
     }
 
+    fn photos(&self) -> Photos {
+        if self.platform.open311.photos { Photos::Linked } else { Photos::Unwanted }
+    }
+
     fn prepare(&self, incident: &Incident) -> Prepared {
         let options = &self.platform.open311;
         let mut form = form_urlencoded::Serializer::new(String::new());
@@ -130,6 +140,9 @@ impl Partner for Open311 {
         }
         for (attribute, value) in &options.attributes {
             form.append_pair(&format!("attribute[{attribute}]"), value);
+        }
+        if let Picture::Link(link) = &incident.picture {
+            form.append_pair("media_url", link);
         }
         let body = form.finish();
         let body_sha256 = Sha256::digest(&body).into();
@@ -171,6 +184,31 @@ impl Partner for Open311 {
         Box::pin(async { Found::Unclear("an Open311 endpoint cannot be searched by reference".to_owned()) })
     }
 
+    fn listing(&self) -> Option<Listing> {
+        // A list shows the description, where our reference then stands, but no attributes.
+        let shown = self.platform.open311.reference_attribute.is_none();
+        shown.then_some(Listing { most: LIST_RECORDS, longest: LIST_LENGTH })
+    }
+
+    fn list<'a>(&'a self, _: &'a Pass, from: DateTime<Utc>, until: DateTime<Utc>) -> Reply<'a, Listed> {
+        let moment = |at: DateTime<Utc>| at.to_rfc3339_opts(SecondsFormat::Secs, true);
+        let mut request = self
+            .client
+            .get(&self.requests)
+            .query(&[("start_date", moment(from)), ("end_date", moment(until))]);
+        if let Some(jurisdiction) = &self.platform.open311.jurisdiction_id {
+            request = request.query(&[("jurisdiction_id", jurisdiction)]);
+        }
+        Box::pin(async {
+            match get(request).await {
+                Ok(body) => {
+                    list::read(&body, "service_request_id", |one| tail(one.get("description")?.as_str()?))
+                }
+                Err(seen) => Listed::Unclear(seen),
+            }
+        })
+    }
+
     fn redeem<'a>(&'a self, _: &'a Pass, token: &'a str) -> Reply<'a, Redeemed> {
         Box::pin(self.ask_for_id(token))
     }
@@ -206,6 +244,12 @@ async fn read_answer(response: Response) -> Seen {
         (_, _) => {}
     }
     Seen { proof: Proof::Answer(answer), detail }
+}
+
+/// Our reference at the end of a description.
+fn tail(description: &str) -> Option<String> {
+    let (_, last) = description.trim_end().strip_suffix(']')?.rsplit_once('[')?;
+    Some(last.to_owned())
 }
 
 /// Whether an error text in lower case says what is wrong with the request.

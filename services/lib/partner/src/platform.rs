@@ -47,6 +47,8 @@ pub struct Platform {
     pub create: Create,
     /// The search of the JSON adapter, where it works.
     pub search: Search,
+    /// The list of records by date of the JSON adapter, where there is one.
+    pub list: Option<List>,
     /// The names of what is sent by the JSON adapter.
     pub fields: Fields,
     /// What is particular to Open311.
@@ -117,7 +119,7 @@ pub struct Fields {
 }
 
 /// What is particular to an Open311 endpoint.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Open311 {
     /// Sent with every call, where one endpoint serves several.
@@ -127,6 +129,8 @@ pub struct Open311 {
     pub reference_attribute: Option<String>,
     /// Further attributes that the services require, code to value.
     pub attributes: BTreeMap<String, String>,
+    /// It fetches photos from `media_url`. Where it does not, reports go without their photos.
+    pub photos: bool,
 }
 
 /// What a note says when a report goes without its photo.
@@ -137,6 +141,42 @@ pub struct Remarks {
     pub photo_too_large: String,
     /// It never came, and a person let the report go.
     pub photo_missing: String,
+}
+
+/// `GET path?since=…&until=…`, answered by a list of records whose names are those of the search.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct List {
+    /// After the base URL.
+    pub path: String,
+    /// Name of the parameter for the earliest moment, RFC 3339.
+    #[serde(default = "since")]
+    pub since: String,
+    /// Name of the parameter for the latest moment.
+    #[serde(default = "until")]
+    pub until: String,
+    /// So many records at most in one answer: a list of that length is asked for again in halves.
+    #[serde(default = "most")]
+    pub most: usize,
+    /// So many days at most in one question.
+    #[serde(default = "longest_days")]
+    pub longest_days: u32,
+}
+
+fn since() -> String {
+    "since".to_owned()
+}
+
+fn until() -> String {
+    "until".to_owned()
+}
+
+const fn most() -> usize {
+    1000
+}
+
+const fn longest_days() -> u32 {
+    31
 }
 
 impl Default for Login {
@@ -179,6 +219,12 @@ impl Default for Fields {
     }
 }
 
+impl Default for Open311 {
+    fn default() -> Self {
+        Self { jurisdiction_id: None, reference_attribute: None, attributes: BTreeMap::new(), photos: true }
+    }
+}
+
 impl Default for Remarks {
     fn default() -> Self {
         Self {
@@ -210,14 +256,21 @@ impl Platform {
 
     fn check(&self) -> Result<(), PlatformError> {
         let refuse = |problem: String| Err(PlatformError::Contradiction(problem));
+        let list = self.list.as_ref().map(|list| ("list.path", &list.path));
         for (name, path) in [
             ("login.path", &self.login.path),
             ("create.path", &self.create.path),
             ("search.path", &self.search.path),
-        ] {
+        ]
+        .into_iter()
+        .chain(list)
+        {
             if !path.starts_with('/') || path.contains(['?', '#']) || path.contains(char::is_whitespace) {
                 return refuse(format!("{name} must begin with / and have no query"));
             }
+        }
+        if self.list.as_ref().is_some_and(|list| list.most == 0 || list.longest_days == 0) {
+            return refuse("list: most and longest_days must be above 0".to_owned());
         }
         let names = self.fields.names();
         if names.iter().any(|name| name.split('.').any(str::is_empty)) {
@@ -286,6 +339,9 @@ mod tests {
             "fields: {note: photo.text}",
             "fields: {external_code: \"\"}",
             "fields: {external_code: null}",
+            "list: {path: all}",
+            "list: {path: /all, most: 0}",
+            "list: {since: from}",
             "adapter: fax",
         ] {
             assert!(Platform::parse(text).is_err(), "{text}");

@@ -9,7 +9,7 @@ use std::time::Duration;
 use reqwest::header::CONNECTION;
 use reqwest::{Client, RequestBuilder, Response};
 
-use crate::Proof;
+use crate::{Proof, answer};
 
 /// Never reached, as every request closes its connection.
 const IDLE: Duration = Duration::from_secs(1);
@@ -50,6 +50,13 @@ pub(crate) async fn send(request: RequestBuilder) -> Result<Response, Failure> {
         };
         Failure { proof, detail: format!("{what}{}", causes(&error)) }
     })
+}
+
+/// Sends a question and returns the body of its 200, or what was seen instead.
+pub(crate) async fn get(request: RequestBuilder) -> Result<Vec<u8>, String> {
+    let response = send(request).await.map_err(|failure| failure.detail)?;
+    let status = response.status().as_u16();
+    answer::body(response).await.filter(|_| status == 200).ok_or_else(|| format!("http {status}"))
 }
 
 /// The chain below an error of the client. The client's own line is left out: it quotes the URL.

@@ -1,14 +1,17 @@
 //! The whole service with an Open311 endpoint that tells the id later.
 
 use std::sync::{Arc, Mutex};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use axum::extract::State;
 use axum::routing::{get, post};
 use axum::{Json, Router};
+use partner::media::{MediaKeys, Refused};
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use testkit::database;
 
-use crate::scene::{NewReport, Service, attempts, steps, until, until_it};
+use crate::scene::{NewReport, PHOTO, Service, attempts, steps, until, until_it};
 
 #[derive(Default)]
 struct Endpoint {
@@ -47,7 +50,10 @@ async fn a_token_is_asked_for_its_id_and_the_report_never_sent_again() {
     let platform = format!("--partner-platform-file={}", file.display());
 
     let id = NewReport::default().insert(&database, 1).await;
-    let service = Service::start(&database, &url, &[&platform, "--partner-token-wait=50"]).await;
+    let secret = "the secret of the links";
+    let media = [format!("--media-secret={secret}"), "--media-url=https://city.example/".to_owned()];
+    let flags = [&platform, "--partner-token-wait=50", &media[0], &media[1]];
+    let service = Service::start(&database, &url, &flags).await;
     std::fs::remove_file(file).unwrap();
     until(&database, id, "sent").await;
     let named = until_it(&database, id, "named", |push| push.partner_id.is_some()).await;
@@ -60,4 +66,12 @@ async fn a_token_is_asked_for_its_id_and_the_report_never_sent_again() {
     let posts = endpoint.lock().unwrap().posts.clone();
     assert_eq!(posts.len(), 1);
     assert!(posts[0].contains("attribute%5BEXTREF%5D=REF-2026-00001"), "{}", posts[0]);
+    // The photo goes as a link that ingest, which shares the secret, will open for a week.
+    let (_, after) = posts[0].split_once("media_url=https%3A%2F%2Fcity.example%2Fmedia%2F").unwrap();
+    let token = after.split('&').next().unwrap();
+    let week = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() + 7 * 24 * 3600;
+    let keys = MediaKeys::parse(&secret.into()).unwrap();
+    let photo: [u8; 32] = Sha256::digest(PHOTO).into();
+    assert_eq!(keys.open(token, i64::try_from(week).unwrap() - 60), Ok(photo));
+    assert_eq!(keys.open(token, i64::try_from(week).unwrap() + 3700), Err(Refused::Expired));
 }

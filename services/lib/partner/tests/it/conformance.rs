@@ -1,8 +1,10 @@
 //! What every adapter must do.
 
-use partner::{Answer, NoPass, Picture, Proof, Seen};
+use chrono::DateTime;
+use partner::list::{self, Unlisted};
+use partner::{Answer, NoPass, Photos, Picture, Proof, Seen};
 
-use crate::platform::{KINDS, Platform, incident, photo};
+use crate::platform::{KINDS, LINK, List, Platform, incident, photo, photo_for};
 
 fn answer(seen: Seen) -> (Answer, String) {
     match seen.proof {
@@ -117,6 +119,26 @@ async fn a_photo_that_stays_behind_is_told_in_the_note() {
 }
 
 #[tokio::test]
+async fn a_photo_goes_in_the_way_in_which_the_platform_takes_it_and_in_no_other() {
+    for kind in KINDS {
+        let platform = Platform::start(kind).await;
+        let body = |picture| {
+            let prepared = platform.partner.prepare(&incident(picture));
+            String::from_utf8(prepared.body.to_vec()).unwrap()
+        };
+        let right = photo_for(platform.partner.as_ref());
+        assert!(body(right).contains(kind.pictured), "{}", kind.name);
+        let wrong = match platform.partner.photos() {
+            Photos::Inline => Picture::Link(LINK.to_owned()),
+            Photos::Linked | Photos::Unwanted => photo(),
+        };
+        for none in [wrong, Picture::None, Picture::Missing, Picture::TooLarge] {
+            assert!(!body(none).contains(kind.pictured), "{}", kind.name);
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_knock_makes_no_record_and_tells_what_keeps_us_out() {
     for kind in KINDS {
         let platform = Platform::start(kind).await;
@@ -147,5 +169,36 @@ async fn only_a_platform_that_can_be_searched_says_absent() {
         assert!(matches!(find("{}").await, Found::Unclear(_)), "{}", kind.name);
         platform.others(500);
         assert!(matches!(find("[]").await, Found::Unclear(_)), "{}", kind.name);
+    }
+}
+
+#[tokio::test]
+async fn a_list_shows_every_record_of_a_time_once_however_little_fits_into_an_answer() {
+    for kind in KINDS {
+        let platform = Platform::start(kind).await;
+        let at = |seconds| DateTime::from_timestamp(seconds, 0).unwrap();
+        let all = || list::all(platform.partner.as_ref(), at(1_000_000), at(1_000_000 + 200 * 86_400));
+        let Some(List { most, record, .. }) = kind.list else {
+            assert!(matches!(all().await, Err(Unlisted::Unclear(_))), "{}", kind.name);
+            continue;
+        };
+        let count = most as i64 * 3;
+        // Most of them within minutes, a few of them before and after the time that is asked for.
+        let made = |n: i64| 1_000_000 + 86_400 + n;
+        let shown =
+            |n: i64| record.replace("CODE", &format!("REF-2026-{n:05}")).replace("ID", &n.to_string());
+        let mut records: Vec<(i64, String)> = (0..count).map(|n| (made(n), shown(n))).collect();
+        records.extend([(0, shown(90_000)), (900_000_000, shown(90_001))]);
+        platform.records(records);
+        let mut found = all().await.unwrap();
+        found.sort();
+        let codes: Vec<String> = found.into_iter().map(|one| one.external_code.unwrap()).collect();
+        let expected: Vec<String> = (0..count).map(|n| format!("REF-2026-{n:05}")).collect();
+        assert_eq!(codes, expected, "{}", kind.name);
+
+        platform.records((0..count).map(|n| (2_000_000, shown(n))).collect());
+        assert!(matches!(all().await, Err(Unlisted::Unclear(_))), "{}: more than it shows", kind.name);
+        platform.others(500);
+        assert_eq!(all().await, Err(Unlisted::Unclear("http 500".to_owned())), "{}", kind.name);
     }
 }

@@ -110,7 +110,7 @@ async fn an_open311_token_is_asked_for_its_id() {
     for (body, expected) in [
         (r#"[{"token":"T-1","service_request_id":""}]"#, Redeemed::NotYet),
         (r#"[{"token":"T-1","service_request_id":638344}]"#, Redeemed::Id("638344".to_owned())),
-        ("", Redeemed::Unclear("http 200".to_owned())),
+        ("", Redeemed::Unclear("the answer names no request".to_owned())),
     ] {
         platform.token(body);
         assert_eq!(platform.partner.redeem(&pass, "T/1?x").await, expected);

@@ -10,7 +10,17 @@ use axum::response::{IntoResponse, Response};
 use chrono::DateTime;
 use clap::Parser;
 use partner::args::PartnerArgs;
-use partner::{Incident, Partner, Picture, Timeouts};
+use partner::{Incident, Partner, Photos, Picture, Timeouts};
+
+/// A list by date.
+#[derive(Clone, Copy)]
+pub(crate) struct List {
+    pub(crate) path: &'static str,
+    pub(crate) names: (&'static str, &'static str),
+    pub(crate) most: usize,
+    /// A record with the code and the id that stand in it as `CODE` and `ID`.
+    pub(crate) record: &'static str,
+}
 
 /// One of the platforms that an adapter is configured for.
 #[derive(Clone, Copy)]
@@ -18,6 +28,10 @@ pub(crate) struct Kind {
     pub(crate) name: &'static str,
     pub(crate) file: Option<&'static str>,
     pub(crate) create: &'static str,
+    /// Where its records are listed, under which names, and how many at most.
+    pub(crate) list: Option<List>,
+    /// What a create with the photo holds, and one without it does not.
+    pub(crate) pictured: &'static str,
     /// The answer to a create that was accepted, with the id `R-7`.
     pub(crate) accepted: &'static str,
     /// The same without an id that can be read.
@@ -32,6 +46,8 @@ pub(crate) const AGREED: Kind = Kind {
     name: "agreed",
     file: None,
     create: "/api/incidents",
+    list: None,
+    pictured: "YSBwaWN0dXJl",
     accepted: r#"{"id":"R-7"}"#,
     nameless: r#"{"id":null}"#,
     exists: (422, r#"{"error":"external_code already exists"}"#),
@@ -44,11 +60,19 @@ pub(crate) const RENAMED: Kind = Kind {
         "login: {path: /auth, user: name, password: word, token: jwt, expires_in: life}
 create: {path: /v2/orders, id: order}
 search: {path: /v2/find, query: ref, external_code: ref, id: order}
+list: {path: /v2/all, since: from, until: to, most: 4}
 fields: {external_code: ref, latitude: at.lat, longitude: at.lon, note: text, address: null, photo: image, photo_data: b64}
 categories: {PINTADAS: \"0417\"}
 ",
     ),
     create: "/v2/orders",
+    list: Some(List {
+        path: "/v2/all",
+        names: ("from", "to"),
+        most: 4,
+        record: r#"{"ref":"CODE","order":"ID"}"#,
+    }),
+    pictured: "YSBwaWN0dXJl",
     accepted: r#"{"order":"R-7"}"#,
     nameless: r#"{"id":"R-7"}"#,
     exists: (400, r#"{"error":"Ref: ya existe"}"#),
@@ -61,6 +85,13 @@ pub(crate) const OPEN311: Kind = Kind {
         "adapter: open311\nopen311: {jurisdiction_id: city.example}\ncategories: {PINTADAS: \"0417\"}\n",
     ),
     create: "/requests.json",
+    list: Some(List {
+        path: "/requests.json",
+        names: ("start_date", "end_date"),
+        most: 1000,
+        record: r#"{"description":"junto [1]\n[CODE]","service_request_id":"ID"}"#,
+    }),
+    pictured: "media_url=https%3A%2F%2Fcity.example%2Fmedia%2FAbC-_",
     accepted: r#"[{"service_request_id":"R-7"}]"#,
     nameless: r#"[{"token":"T-1"}]"#,
     exists: (400, r#"[{"code":"400","description":"This request is a duplicate of R-7"}]"#),
@@ -84,6 +115,8 @@ struct Inner {
     creates: (u16, String, Vec<(&'static str, &'static str)>),
     others: u16,
     found: String,
+    /// Seconds since 1970 and a record each.
+    records: Vec<(i64, String)>,
     token: String,
 }
 
@@ -143,6 +176,11 @@ impl Platform {
         self.inner.lock().unwrap().found = body.to_owned();
     }
 
+    /// What a list shows: when it was made, and the record.
+    pub(crate) fn records(&self, records: Vec<(i64, String)>) {
+        self.inner.lock().unwrap().records = records;
+    }
+
     /// The answer to a question for a token.
     pub(crate) fn token(&self, body: &str) {
         self.inner.lock().unwrap().token = body.to_owned();
@@ -180,6 +218,16 @@ async fn answer(
         response
     } else if method == Method::GET && uri.query().is_some_and(|query| query.contains("REF-")) {
         (status(inner.others), inner.found.clone()).into_response()
+    } else if let Some(list) = kind.list.filter(|list| method == Method::GET && uri.path() == list.path) {
+        let asked = |name: &str| {
+            let pairs = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
+            let (_, value) = pairs.into_iter().find(|(key, _)| key == name).unwrap();
+            DateTime::parse_from_rfc3339(&value).unwrap().timestamp()
+        };
+        let (from, until) = (asked(list.names.0), asked(list.names.1));
+        let within = inner.records.iter().filter(|(at, _)| (from..=until).contains(at));
+        let shown: Vec<&str> = within.map(|(_, record)| record.as_str()).take(list.most).collect();
+        (status(inner.others), format!("[{}]", shown.join(","))).into_response()
     } else if uri.path().starts_with("/tokens/") {
         (status(inner.others), inner.token.clone()).into_response()
     } else {
@@ -198,6 +246,18 @@ pub(crate) fn incident(picture: Picture) -> Incident {
         note: Some("junto al portal".to_owned()),
         reported_at: DateTime::parse_from_rfc3339("2026-11-30T09:00:00.25Z").unwrap().into(),
         picture,
+    }
+}
+
+/// Where a platform that takes no bytes fetches the photo.
+pub(crate) const LINK: &str = "https://city.example/media/AbC-_";
+
+/// The photo in the way in which the platform takes it.
+pub(crate) fn photo_for(partner: &dyn Partner) -> Picture {
+    match partner.photos() {
+        Photos::Inline => photo(),
+        Photos::Linked => Picture::Link(LINK.to_owned()),
+        Photos::Unwanted => Picture::None,
     }
 }
 

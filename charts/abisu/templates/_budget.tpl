@@ -1,0 +1,31 @@
+{{/*
+The connection budget: what the database may be asked for at the worst moment. Each service counts its most pods, those
+of a roll-out included, times its pool, and one more connection where it listens for work. One connection each for the
+Jobs that may run at the same time, and two for each trigger of KEDA.
+Takes the root; gives JSON: sum, terms (as text), max, reserved.
+*/}}
+{{- define "abisu.budget" -}}
+{{- $sum := 0 -}}
+{{- $terms := list -}}
+{{- range $key, $component := include "abisu.services" . | fromJson -}}
+{{- $values := include "abisu.service" (list $ $key) | fromYaml -}}
+{{- $pods := include "abisu.mostPods" (dict "root" $ "key" $key "values" $values) | int -}}
+{{- $surge := include "abisu.share" (list $values.rollingUpdate.maxSurge $pods) | int -}}
+{{- /* ingest only tells, it does not listen. */ -}}
+{{- $each := add (int $values.databasePool) (ternary 0 1 (eq $key "ingest")) -}}
+{{- $all := mul (add $pods $surge) $each -}}
+{{- $sum = add $sum $all -}}
+{{- $terms = append $terms (printf "%s (%d+%d)×%d = %d" $component $pods $surge $each $all) -}}
+{{- end -}}
+{{- $jobs := 4 -}}
+{{- $sum = add $sum $jobs -}}
+{{- $terms = append $terms (printf "jobs %d" $jobs) -}}
+{{- with (include "abisu.kedaKeys" . | fromJson).keys -}}
+{{- $keda := mul 2 (len .) -}}
+{{- $sum = add $sum $keda -}}
+{{- $terms = append $terms (printf "KEDA %d" $keda) -}}
+{{- end -}}
+{{- $reserved := int .Values.database.connections.reserved -}}
+{{- $text := printf "%s, reserved %d: %d" (join " + " $terms) $reserved (add $sum $reserved) -}}
+{{- toJson (dict "sum" (add $sum $reserved) "text" $text "max" (int .Values.database.connections.max)) -}}
+{{- end -}}

@@ -1,0 +1,163 @@
+{{/* Where each credential is. A pod mounts the keys that it needs, as files, and no others. */}}
+
+{{/* The Secret of a role's URL. Takes a list: root, role. */}}
+{{- define "abisu.database.secret" -}}
+{{- $root := first . -}}
+{{- $credential := index $root.Values.database.credentials (last .) -}}
+{{- $made := include "abisu.name" (list $root "database") -}}
+{{- /* A hook runs before the release's objects are there, so its Secret is a hook too. */ -}}
+{{- if and (eq (last .) "owner") (eq $root.Values.migrations.mode "hook") -}}
+{{- $made = include "abisu.name" (list $root "database-owner") -}}
+{{- end -}}
+{{- default $made (default $root.Values.database.existingSecret $credential.existingSecret) -}}
+{{- end -}}
+
+{{/* Whether the chart makes the Secret of a role. Takes a list: root, role. */}}
+{{- define "abisu.database.made" -}}
+{{- $root := first . -}}
+{{- $credential := index $root.Values.database.credentials (last .) -}}
+{{- if not (or $root.Values.database.existingSecret $credential.existingSecret) }}true{{ end -}}
+{{- end -}}
+
+{{/* The volume with a role's URL. Takes a list: root, role. */}}
+{{- define "abisu.database.volume" -}}
+- name: database
+  secret:
+    secretName: {{ include "abisu.database.secret" . }}
+    items:
+      - key: {{ (index (first .).Values.database.credentials (last .)).key }}
+        path: url
+{{- end -}}
+
+{{- define "abisu.database.mount" -}}
+- name: database
+  mountPath: /etc/abisu/database
+  readOnly: true
+{{- end -}}
+
+{{- define "abisu.whatsapp.secret" -}}
+{{- default (include "abisu.name" (list . "whatsapp")) .Values.whatsapp.existingSecret -}}
+{{- end -}}
+
+{{- define "abisu.partner.secret" -}}
+{{- default (include "abisu.name" (list . "partner")) .Values.partner.existingSecret -}}
+{{- end -}}
+
+{{/* What links to photos are signed with, where there are links. */}}
+{{- define "abisu.media.volume" -}}
+{{- if .Values.media.url }}
+- name: media
+  secret:
+    secretName: {{ default (include "abisu.name" (list . "media")) .Values.media.existingSecret }}
+    items:
+      - key: {{ .Values.media.keys.secret }}
+        path: secret
+{{- end }}
+{{- end -}}
+
+{{- define "abisu.media.mount" -}}
+{{- if .Values.media.url }}
+- name: media
+  mountPath: /etc/abisu/media
+  readOnly: true
+{{- end }}
+{{- end -}}
+
+{{- define "abisu.media.env" -}}
+{{- if .Values.media.url }}
+- name: ABISU_MEDIA_SECRET_FILE
+  value: /etc/abisu/media/secret
+{{- end }}
+{{- end -}}
+
+{{- define "abisu.channels.configMap" -}}
+{{- default (include "abisu.name" (list . "channels")) .Values.channels.existingConfigMap -}}
+{{- end -}}
+
+{{/* Whether the number of `whatsapp` is in force. */}}
+{{- define "abisu.whatsapp.on" -}}
+{{- if and .Values.whatsapp.enabled (not .Values.channels.existingConfigMap) }}true{{ end -}}
+{{- end -}}
+
+{{/* A whole channels file, for ingest: everything in it is a reference to a file, never a secret. */}}
+{{- define "abisu.channels.file" -}}
+{{- $channels := list -}}
+{{- with .Values.whatsapp -}}
+{{- if .enabled -}}
+{{- $secrets := list (dict "file" "/etc/abisu/whatsapp/app-secret") -}}
+{{- if .keys.appSecretNext -}}
+{{- $secrets = append $secrets (dict "file" "/etc/abisu/whatsapp/app-secret-next") -}}
+{{- end -}}
+{{- $number := dict "id" .channel "kind" "whatsapp_meta" "default" true "phone_number_id" .phoneNumberId
+  "graph_url" .graphUrl "graph_version" .graphVersion "app_secrets" $secrets
+  "verify_token" (dict "file" "/etc/abisu/whatsapp/verify-token") -}}
+{{- if .businessAccountId -}}
+{{- $_ := set $number "waba_id" .businessAccountId -}}
+{{- end -}}
+{{- $channels = append $channels $number -}}
+{{- end -}}
+{{- end -}}
+{{- toYaml (dict "channels" (concat $channels .Values.channels.extra)) -}}
+{{- end -}}
+
+{{/* The volume with the secrets of the number. Takes a dict: root, keys (file by key of the values). */}}
+{{- define "abisu.whatsapp.volume" -}}
+{{- $keys := .root.Values.whatsapp.keys -}}
+- name: whatsapp
+  secret:
+    secretName: {{ include "abisu.whatsapp.secret" .root }}
+    items:
+      {{- range $key, $file := .keys }}
+      {{- with index $keys $key }}
+      - key: {{ . }}
+        path: {{ $file }}
+      {{- end }}
+      {{- end }}
+{{- end -}}
+
+{{- define "abisu.whatsapp.mount" -}}
+- name: whatsapp
+  mountPath: /etc/abisu/whatsapp
+  readOnly: true
+{{- end -}}
+
+{{/* Volumes with what the city has of its own: taxonomy and catalogs. */}}
+{{- define "abisu.city.volumes" -}}
+{{- if or .Values.city.taxonomy .Values.city.existingTaxonomy }}
+- name: taxonomy
+  configMap:
+    name: {{ default (include "abisu.name" (list . "taxonomy")) .Values.city.existingTaxonomy }}
+    items:
+      - key: taxonomy.yaml
+        path: report/taxonomy.yaml
+{{- end }}
+{{- if or .Values.city.catalogs .Values.city.existingCatalogs }}
+- name: catalogs
+  configMap:
+    name: {{ default (include "abisu.name" (list . "catalogs")) .Values.city.existingCatalogs }}
+{{- end }}
+{{- end -}}
+
+{{- define "abisu.city.mounts" -}}
+{{- if or .Values.city.taxonomy .Values.city.existingTaxonomy }}
+- name: taxonomy
+  mountPath: /etc/abisu/flows
+  readOnly: true
+{{- end }}
+{{- if or .Values.city.catalogs .Values.city.existingCatalogs }}
+- name: catalogs
+  mountPath: /etc/abisu/catalogs
+  readOnly: true
+{{- end }}
+{{- end -}}
+
+{{- define "abisu.city.env" -}}
+{{- if or .Values.city.taxonomy .Values.city.existingTaxonomy }}
+- name: ABISU_FLOWS_DIR
+  value: /etc/abisu/flows
+{{- end }}
+{{- if or .Values.city.catalogs .Values.city.existingCatalogs }}
+- name: ABISU_CATALOGS_DIR
+  value: /etc/abisu/catalogs
+{{- end }}
+{{- end -}}

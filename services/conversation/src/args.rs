@@ -4,11 +4,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use runtime::ConfigError;
+use runtime::city::CityFilesArgs;
 use runtime::config::{CityArgs, DatabaseArgs, ServiceArgs, ShellArgs, parse_base_url, parse_ms};
 
 use crate::config::Config;
 
-/// Works the inbound queue of a channel and sends the replies.
+/// Works the inbound queues of all channels and sends the replies.
 #[derive(clap::Parser)]
 #[command(name = "conversation", version = runtime::VERSION)]
 pub struct Args {
@@ -18,12 +19,17 @@ pub struct Args {
     pub(crate) database: DatabaseArgs,
     #[command(flatten)]
     pub(crate) city: CityArgs,
+    #[command(flatten)]
+    pub(crate) files: CityFilesArgs,
     /// URL of the geocode service (gRPC)
     #[arg(long, env = "ABISU_GEOCODE_URL", default_value = "http://geocode:50051", value_parser = parse_base_url)]
     pub(crate) geocode_url: String,
     /// How long a lookup at geocode may take
     #[arg(long, env = "ABISU_LOOKUP_TIMEOUT_MS", default_value = "8000", value_name = "MS", value_parser = parse_ms)]
     pub(crate) lookup_timeout: Duration,
+    /// File that lists the channels (YAML); instead of the one channel that ABISU_META_… describe
+    #[arg(long, env = "ABISU_CHANNELS_FILE")]
+    pub(crate) channels_file: Option<PathBuf>,
     /// Base URL of the Graph API, before the version
     #[arg(long, env = "ABISU_META_GRAPH_URL", default_value = "https://graph.facebook.com", value_parser = parse_base_url)]
     pub(crate) meta_graph_url: String,
@@ -39,7 +45,16 @@ pub struct Args {
     /// File that holds the access token
     #[arg(long, env = "ABISU_META_ACCESS_TOKEN_FILE")]
     pub(crate) meta_access_token_file: Option<PathBuf>,
-    /// Chats worked at the same time
+    /// Numbers, separated by commas, that are sent forms which are still drafts
+    #[arg(long, env = "ABISU_META_TEST_NUMBERS", value_delimiter = ',', hide_env_values = true)]
+    pub(crate) meta_test_numbers: Vec<String>,
+    /// Set as for ingest: then the synthetic channel is worked, whose reports leave by no door
+    #[arg(long, env = "ABISU_SYNTHETIC_CHANNEL_SECRET", hide_env_values = true)]
+    pub(crate) synthetic_channel_secret: Option<String>,
+    /// File that holds it
+    #[arg(long, env = "ABISU_SYNTHETIC_CHANNEL_SECRET_FILE")]
+    pub(crate) synthetic_channel_secret_file: Option<PathBuf>,
+    /// Chats of one channel worked at the same time
     #[arg(long, env = "ABISU_WORKERS", default_value_t = 16)]
     pub(crate) workers: u32,
     /// Events of one chat worked before it makes room for others
@@ -60,7 +75,7 @@ pub struct Args {
     /// How long a request to the Graph API may take
     #[arg(long, env = "ABISU_SEND_TIMEOUT_MS", default_value = "10000", value_name = "MS", value_parser = parse_ms)]
     pub(crate) send_timeout: Duration,
-    /// Messages that the number may send in a second, all replicas together
+    /// Messages that a channel's number may send in a second, all replicas together
     #[arg(long, env = "ABISU_SENDS_PER_SECOND", default_value_t = 80)]
     pub(crate) sends_per_second: u32,
     /// How long a receipt is waited for before a reply whose answer was lost is sent again

@@ -27,7 +27,7 @@ pub async fn work(context: &Context, claimed: &Claimed, stopping: &CancellationT
 async fn attempt(context: &Context, claimed: &Claimed, stopping: &CancellationToken) {
     context.marks.ask(claimed);
     let plan = Arc::new(plan(context, claimed, stopping).await);
-    match patiently(|| write::commit(&context.pool, Arc::clone(&plan))).await {
+    match patiently(|| write::commit(&context.pool, Arc::clone(&context.process), Arc::clone(&plan))).await {
         Ok(written) => {
             context.queues.settled(&plan.channel, plan.settlement.outcome, &Ok(()));
             for queue in written.queues() {
@@ -59,14 +59,14 @@ async fn put_back(context: &Context, claimed: &Claimed, why: String) {
         with_tx(&context.pool, settlement.clone(), |tx, settlement| Box::pin(settle(tx, settlement)))
     });
     match settled.await {
-        Ok(()) => context.queues.settled(&context.config.channel, settlement.outcome, &Ok(())),
+        Ok(()) => context.queues.settled(&context.channel, settlement.outcome, &Ok(())),
         Err(bus::Error::Fenced) => fenced(context, claimed),
         Err(bus::Error::Database(error)) => left(claimed, &error),
     }
 }
 
 fn fenced(context: &Context, claimed: &Claimed) {
-    context.queues.settled(&context.config.channel, Outcome::Done, &Err(bus::Error::Fenced));
+    context.queues.settled(&context.channel, Outcome::Done, &Err(bus::Error::Fenced));
     tracing::warn!(chat.epoch = claimed.epoch, "a loan was over before it was settled; nothing was written");
 }
 

@@ -1,19 +1,26 @@
 //! The checked configuration: what cannot work refuses to start.
 
+mod accounts;
+
 use std::time::Duration;
 
 use bus::outbound::pace::Pace;
 use bus::outbound::pause::Probing;
-use channel::meta::graph::GraphConfig;
+use channel::config::Loaded;
+use dialogue::Language;
+use flow_json::Taxonomy;
 use runtime::ConfigError;
 use runtime::backoff::Backoff;
-use runtime::config::{DatabaseConfig, required_secret};
+use runtime::config::DatabaseConfig;
 
 use crate::args::Args;
+use crate::city;
 
 /// The id of the channel that the environment describes.
 pub const CHANNEL: &str = "whatsapp";
 
+/// A mounted secret is replaced by the kubelet about a minute after it has changed; this adds little to that.
+const REREAD: Duration = Duration::from_secs(5);
 /// Between two messages to one citizen, in the long run; WhatsApp's limit.
 const PAIR_EVERY: Duration = Duration::from_secs(6);
 /// Messages to one citizen at once, borrowed from the time after; WhatsApp's limit.
@@ -26,17 +33,21 @@ const ONE_MOMENT: Duration = Duration::from_secs(5);
 pub struct Config {
     /// The database.
     pub database: DatabaseConfig,
-    /// The channel worked.
-    pub channel: String,
+    /// The channels worked, with what they send with.
+    pub channels: Loaded,
+    /// How often the files of secrets are looked at.
+    pub reread: Duration,
+    /// What may be reported.
+    pub taxonomy: Taxonomy,
+    /// The words of the conversation, where they are not the built-in ones.
+    pub texts: Option<Vec<(Language, String)>>,
     /// Time zone that the year of a reference is taken in.
     pub time_zone: String,
     /// URL of geocode.
     pub geocode_url: String,
     /// How long a lookup may take.
     pub lookup_timeout: Duration,
-    /// The Graph API.
-    pub graph: GraphConfig,
-    /// Chats worked at the same time.
+    /// Chats of a channel worked at the same time.
     pub workers: u32,
     /// Events of one chat worked before it makes room for others.
     pub events_per_chat: u32,
@@ -52,7 +63,7 @@ pub struct Config {
     pub photo_backoff: Backoff,
     /// Wait of work that cannot run now.
     pub defer: Duration,
-    /// How long a request to the Graph API may take.
+    /// How long a request to a provider may take.
     pub send_timeout: Duration,
     /// How fast replies may leave.
     pub pace: Pace,
@@ -83,13 +94,18 @@ impl TryFrom<Args> for Config {
             shell: _,
             database,
             city,
+            files,
             geocode_url,
             lookup_timeout,
+            channels_file,
             meta_graph_url,
             meta_graph_version,
             meta_phone_number_id,
             meta_access_token,
             meta_access_token_file,
+            meta_test_numbers,
+            synthetic_channel_secret,
+            synthetic_channel_secret_file,
             workers,
             events_per_chat,
             lease,
@@ -125,25 +141,28 @@ impl TryFrom<Args> for Config {
                 "must be below ABISU_LEASE_MS, or a lease could end while a request is under way",
             ));
         }
-        let phone_number_id = meta_phone_number_id.filter(|id| !id.is_empty()).ok_or_else(|| {
-            ConfigError::invalid("ABISU_META_PHONE_NUMBER_ID", "not set; it is in the app's dashboard")
+        let channels = accounts::load(accounts::Given {
+            file: channels_file,
+            graph_url: meta_graph_url,
+            graph_version: meta_graph_version,
+            phone_number_id: meta_phone_number_id,
+            access_token: meta_access_token,
+            access_token_file: meta_access_token_file,
+            test_numbers: meta_test_numbers,
+            synthetic_secret: synthetic_channel_secret,
+            synthetic_secret_file: synthetic_channel_secret_file,
         })?;
-        let access_token =
-            required_secret("ABISU_META_ACCESS_TOKEN", meta_access_token, meta_access_token_file)?;
+        let files = files.read()?;
         let minutes = |n: u64| Duration::from_secs(60 * n);
         Ok(Self {
             database,
-            channel: CHANNEL.to_owned(),
+            channels,
+            reread: REREAD,
+            taxonomy: city::taxonomy(&files)?,
+            texts: city::texts(&files)?,
             time_zone: city.city_time_zone,
             geocode_url,
             lookup_timeout,
-            graph: GraphConfig {
-                base_url: meta_graph_url,
-                version: meta_graph_version,
-                phone_number_id,
-                token: access_token,
-                timeout: send_timeout,
-            },
             workers,
             events_per_chat,
             lease: bus::Lease { length: lease },

@@ -99,7 +99,7 @@ pub(crate) async fn decide(
 ) -> Result<Transition, Failure> {
     let message: Message = serde_json::from_value(event.payload.clone()).map_err(|_| Failure::Payload)?;
     let in_reply_to = match message.reply_to.as_deref() {
-        Some(id) => bus::outbound::prompt_of(&context.pool, &context.config.channel, id).await?,
+        Some(id) => bus::outbound::prompt_of(&context.pool, &context.channel, id).await?,
         None => None,
     };
     let prompt = fate_of_prompt(context, chat_id, session, before).await?;
@@ -110,9 +110,9 @@ pub(crate) async fn decide(
             None => dialogue::EventKind::Photo,
         },
         Heard::Form(response) => {
-            let channel = &context.config.channel;
+            let channel = &context.channel;
             dialogue::EventKind::Form(
-                context.forms.read(&context.pool, channel, &response, session.language).await?,
+                context.process.forms.read(&context.pool, channel, &response, session.language).await?,
             )
         }
     };
@@ -162,14 +162,14 @@ async fn awaited_photo(context: &Context, chat_id: Uuid, before: &[Step]) -> Res
 async fn look_up(context: &Context, session: &Session, lookup: Lookup) -> Result<Answer, LookupError> {
     let language = session.language.unwrap_or(Language::Es);
     Ok(match lookup {
-        Lookup::Covers(point) => Answer::Covers(context.geocoder.covers(point).await?),
+        Lookup::Covers(point) => Answer::Covers(context.process.geocoder.covers(point).await?),
         // A name for a pin is a courtesy: without one the report goes on.
         Lookup::Reverse(point) => {
-            Answer::Reverse(context.geocoder.reverse(point, language).await.unwrap_or(None))
+            Answer::Reverse(context.process.geocoder.reverse(point, language).await.unwrap_or(None))
         }
         // The citizen who typed can be told at once, and asked for a pin.
         Lookup::Resolve { text, language, street } => {
-            match context.geocoder.resolve(&text, language, street.as_deref()).await {
+            match context.process.geocoder.resolve(&text, language, street.as_deref()).await {
                 Ok(verdict) => Answer::Resolve(verdict),
                 Err(LookupError::Unavailable(_)) => Answer::Resolve(Verdict::Unavailable),
                 Err(error @ LookupError::Refused(_)) => return Err(error),

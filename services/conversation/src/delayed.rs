@@ -96,7 +96,7 @@ pub(crate) async fn run(context: Arc<Context>, stopping: CancellationToken) -> a
 }
 
 async fn bring_all_back(context: &Context) -> Result<(), bus::Error> {
-    let due = sqlx::query_file_scalar!("src/store/due_delayed_forms.sql", context.config.channel)
+    let due = sqlx::query_file_scalar!("src/store/due_delayed_forms.sql", context.channel)
         .fetch_all(&context.pool)
         .await?;
     let mut any = false;

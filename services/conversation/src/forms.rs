@@ -1,32 +1,28 @@
 //! Completed forms: the route is read by the taxonomy version that the answer names.
 
-use anyhow::bail;
+use std::borrow::Cow;
+
+use channel::outgoing::{Choice, Field, FieldKind, FormShape};
 use dialogue::{Form, FormAnswer, Language, PhotoRef};
 use flow_json::{Completion, Kind, Taxonomy};
 use serde_json::Value;
-use sqlx::PgPool;
+use sqlx::{PgConnection, PgExecutor, PgPool};
 use uuid::Uuid;
 
 use crate::store;
 
-/// The taxonomies that answers can be read by: the built-in one, and those that a release carries.
+/// The longest note that a form of the city's own takes; a client that draws it itself is told so.
+const NOTE_LENGTH: usize = 600;
+
+/// The taxonomies that answers can be read by: the city's, and those that a release carries.
 pub struct Forms {
-    builtin: Taxonomy,
+    current: Taxonomy,
 }
 
 impl Forms {
-    /// The built-in taxonomy.
-    ///
-    /// # Errors
-    /// Its files contradict each other.
-    pub fn builtin() -> anyhow::Result<Self> {
-        match Taxonomy::builtin() {
-            Ok(builtin) => Ok(Self { builtin }),
-            Err(problems) => bail!(
-                "the built-in taxonomy is not valid: {}",
-                problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
-            ),
-        }
+    /// Of the city's files as they are now.
+    pub fn new(current: Taxonomy) -> Self {
+        Self { current }
     }
 
     /// Reads what a phone sent back. `spoken` is the language of the conversation, for an answer that names none.
@@ -50,21 +46,70 @@ impl Forms {
         // A token that is there decides, also one that is not of ours: it then belongs to no prompt.
         let token =
             completion.flow_token.as_deref().map(|token| Uuid::parse_str(token).unwrap_or(Uuid::nil()));
-        let answer = match completion.version.as_deref() {
-            Some(version) if version != self.builtin.version() => {
-                let compiled = store::compiled_taxonomy(pool, channel, version).await?;
-                match compiled.as_ref().map(Taxonomy::from_compiled) {
-                    Some(Ok(taxonomy)) => classify(&taxonomy, completion, spoken),
-                    Some(Err(error)) => {
-                        tracing::error!(%error, version, "the taxonomy of release {version} cannot be read: {error}");
-                        FormAnswer::UnknownRoute
-                    }
-                    None => FormAnswer::UnknownRoute,
-                }
-            }
-            Some(_) | None => classify(&self.builtin, completion, spoken),
+        let version = completion.version.clone();
+        let answer = match self.of_version(pool, channel, version.as_deref()).await? {
+            Some(taxonomy) => classify(&taxonomy, completion, spoken),
+            None => FormAnswer::UnknownRoute,
         };
         Ok(Form { token, answer })
+    }
+
+    /// What a received report is about, in words: by the version that it was filled in under.
+    ///
+    /// # Errors
+    /// The database's.
+    pub async fn labels(
+        &self,
+        on: &mut PgConnection,
+        channel: &str,
+        version: Option<&str>,
+        route: &str,
+        language: Language,
+    ) -> Result<Vec<String>, sqlx::Error> {
+        let taxonomy = self.of_version(on, channel, version).await?;
+        let labels = taxonomy.and_then(|taxonomy| taxonomy.labels(route, language.as_str()));
+        Ok(labels.unwrap_or_default())
+    }
+
+    /// The form as a client draws it that has none of the provider's.
+    pub fn fields(&self, language: Language, address: &str) -> FormShape {
+        let code = language.as_str();
+        let options = self.current.report_leaves().map(|leaf| Choice {
+            value: leaf.route.clone(),
+            labels: self.current.labels(&leaf.route, code).unwrap_or_default(),
+        });
+        let field = |name: &str, kind, required| Field { name: name.to_owned(), kind, required };
+        FormShape::Fields {
+            version: self.current.version().to_owned(),
+            language: code.to_owned(),
+            address: address.to_owned(),
+            fields: vec![
+                field("route", FieldKind::Choice { options: options.collect() }, true),
+                field("note", FieldKind::Text { max_length: NOTE_LENGTH }, false),
+                field("photo", FieldKind::Photo { max_count: 1 }, true),
+            ],
+        }
+    }
+
+    /// The taxonomy of a version; without one, the city's as it is now. `None`: nobody knows it.
+    async fn of_version(
+        &self,
+        executor: impl PgExecutor<'_>,
+        channel: &str,
+        version: Option<&str>,
+    ) -> Result<Option<Cow<'_, Taxonomy>>, sqlx::Error> {
+        let Some(version) = version.filter(|version| *version != self.current.version()) else {
+            return Ok(Some(Cow::Borrowed(&self.current)));
+        };
+        let compiled = store::compiled_taxonomy(executor, channel, version).await?;
+        Ok(match compiled.as_ref().map(Taxonomy::from_compiled) {
+            Some(Ok(taxonomy)) => Some(Cow::Owned(taxonomy)),
+            Some(Err(error)) => {
+                tracing::error!(%error, version, "the taxonomy of release {version} cannot be read: {error}");
+                None
+            }
+            None => None,
+        })
     }
 }
 

@@ -68,7 +68,8 @@ pub async fn run(
         }
         let context = Arc::clone(&context);
         under_way.spawn(async move {
-            let outcome = if context.number.working(&message_id).await { "shown" } else { "failed" };
+            let shown = context.provider.now().working(&message_id).await.is_ok();
+            let outcome = if shown { "shown" } else { "failed" };
             context.metrics.mark(outcome);
         });
     }

@@ -12,6 +12,12 @@ pub struct OutcomeLabel {
     outcome: &'static str,
 }
 
+/// The channel's id, which is configuration.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ChannelLabel {
+    channel: String,
+}
+
 /// The counters.
 #[derive(Debug, Clone, Default)]
 pub struct Metrics {
@@ -23,8 +29,8 @@ pub struct Metrics {
     photos: Family<OutcomeLabel, Counter>,
     /// Marks of what is worked on, by what became of them.
     marks: Family<OutcomeLabel, Counter>,
-    /// Whether the channel is paused: then a person must act.
-    pub paused: Gauge,
+    /// Channels that are paused: then a person must act.
+    paused: Family<ChannelLabel, Gauge>,
     /// Chats in work.
     pub in_flight: Gauge,
 }
@@ -40,6 +46,12 @@ impl Metrics {
         registry.register("channel_paused", "1 while the channel is paused", metrics.paused.clone());
         registry.register("chats_in_flight", "Chats in work", metrics.in_flight.clone());
         metrics
+    }
+
+    /// Whether a channel is paused.
+    pub fn paused(&self, channel: &str, is: bool) {
+        let label = ChannelLabel { channel: channel.to_owned() };
+        self.paused.get_or_create(&label).set(i64::from(is));
     }
 
     /// An event was handled.

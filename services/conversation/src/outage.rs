@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bus::outbound::pause;
 use bus::wake::Queue;
-use channel::meta::SendError;
+use channel::SendError;
 
 use crate::{Context, said};
 
@@ -29,34 +29,54 @@ pub(crate) async fn room(context: &Context, free: usize) -> usize {
 }
 
 async fn is_paused(context: &Context) -> Result<bool, bus::Error> {
-    let (pool, channel) = (&context.pool, context.config.channel.as_str());
+    let (pool, channel) = (&context.pool, context.channel.as_str());
     let reason = pause::reason(pool, channel).await?;
-    context.metrics.paused.set(i64::from(reason.is_some()));
+    context.metrics.paused(channel, reason.is_some());
     if reason.is_none() {
         return Ok(false);
     }
     if !pause::take_probe(pool, channel, &context.config.probing).await? {
         return Ok(true);
     }
-    if !context.number.probe().await {
-        tracing::error!(channel.id = channel, reason, "the channel stays paused: its number cannot be read");
-        return Ok(true);
+    Ok(!resumes(context, &reason.unwrap_or_default()).await?)
+}
+
+/// Goes on if the account answers for itself. True: it does.
+async fn resumes(context: &Context, reason: &str) -> Result<bool, bus::Error> {
+    let channel = context.channel.as_str();
+    if let Err(error) = context.provider.now().probe().await {
+        tracing::error!(channel.id = channel, reason, %error, "the channel stays paused: {error}");
+        return Ok(false);
     }
-    if pause::resume(pool, channel).await? {
-        tracing::warn!(channel.id = channel, reason, "the channel goes on: its number can be read again");
+    if pause::resume(&context.pool, channel).await? {
+        tracing::warn!(channel.id = channel, reason, "the channel goes on: its account can be read again");
         context.announce(Queue::Outbound);
     }
-    context.metrics.paused.set(0);
-    Ok(false)
+    context.metrics.paused(channel, false);
+    Ok(true)
+}
+
+/// Looks at a paused channel out of turn: what was wrong may have been put right this moment.
+pub(crate) async fn look_again(context: &Context) {
+    let looked = async {
+        match pause::reason(&context.pool, &context.channel).await? {
+            Some(reason) => resumes(context, &reason).await.map(drop),
+            None => Ok(()),
+        }
+    };
+    if let Err(error) = looked.await {
+        let said = said::queue(&error);
+        tracing::warn!(error = %said, "whether the channel is paused cannot be read: {said}");
+    }
 }
 
 /// Pauses the channel: the account, its token, its number or its payment is at fault, and a person must act.
 pub(crate) async fn pause_channel(context: &Context, error: &SendError) {
-    let channel = context.config.channel.as_str();
+    let channel = context.channel.as_str();
     let reason = error.to_string();
     match pause::pause(&context.pool, channel, &reason, &context.config.probing).await {
         Ok(true) => {
-            context.metrics.paused.set(1);
+            context.metrics.paused(channel, true);
             tracing::error!(
                 channel.id = channel,
                 error.code = error.label(),

@@ -10,8 +10,8 @@ use std::time::Duration;
 use bus::photo::{self, Claimed};
 use bus::wake::Queue;
 use channel::digest::{is_sha256_of, sha256};
-use channel::meta::{MediaClass, MediaError};
 use channel::outgoing::Media;
+use channel::{MediaClass, MediaError};
 use chrono::{DateTime, Utc};
 use dialogue::Notice;
 use futures::FutureExt;
@@ -38,7 +38,7 @@ pub async fn run(context: Arc<Context>, stopping: CancellationToken) -> anyhow::
     while !stopping.is_cancelled() {
         let config = &context.config;
         let lease = bus::Lease { length: config.lease.length * u32::try_from(AT_ONCE).unwrap_or(1) };
-        let claimed = match photo::claim(&context.pool, &config.channel, context.owner, AT_ONCE, lease).await
+        let claimed = match photo::claim(&context.pool, &context.channel, context.owner, AT_ONCE, lease).await
         {
             Ok(claimed) => claimed,
             Err(error) => {
@@ -49,7 +49,7 @@ pub async fn run(context: Arc<Context>, stopping: CancellationToken) -> anyhow::
         };
         if claimed.is_empty() {
             tokio::select! {
-                () = context.listener.wait(Queue::Photo, config.poll) => {}
+                () = context.bells.wait(Queue::Photo, config.poll) => {}
                 () = stopping.cancelled() => break,
             }
         }
@@ -84,8 +84,9 @@ async fn work(context: &Context, claimed: &Claimed, stopping: &CancellationToken
 }
 
 async fn fetch(context: &Context, claimed: &Claimed, stopping: &CancellationToken) -> Result<(), bus::Error> {
+    let provider = context.provider.now();
     let fetched = tokio::select! {
-        fetched = context.channel.fetch_media(&claimed.media_id) => fetched,
+        fetched = provider.fetch_media(&claimed.media_id) => fetched,
         // A download may outlast the drain and has no effect before it is kept.
         () = stopping.cancelled() => return photo::retry(&context.pool, claimed, Duration::ZERO, "stopped").await,
     };
@@ -162,7 +163,7 @@ async fn try_again(context: &Context, claimed: &Claimed, why: &str) -> Result<()
 /// Gives a photo up. While the citizen can still be written to, another one is asked for, once.
 async fn lose(context: &Context, claimed: &Claimed, why: &str) -> Result<(), bus::Error> {
     tracing::error!(reason = why, "a photo cannot be had: {why}");
-    let input = (context.config.channel.clone(), claimed.clone(), why.to_owned(), trace::current_id());
+    let input = (context.channel.clone(), claimed.clone(), why.to_owned(), trace::current_id());
     let asked = with_tx(&context.pool, input, |tx, (channel, claimed, why, trace_id)| {
         Box::pin(async move {
             // Its reply first: the sender's lock comes before that of the fetch.

@@ -76,7 +76,7 @@ fn window(events: &[Event]) -> DateTime<Utc> {
 /// Decides the events of a loan. Never fails: whatever happens is an outcome of the queue.
 pub(crate) async fn plan(context: &Context, claimed: &Claimed, stopping: &CancellationToken) -> Plan {
     let mut plan = Plan {
-        channel: context.config.channel.clone(),
+        channel: context.channel.clone(),
         time_zone: context.config.time_zone.clone(),
         settlement: untouched(claimed, Outcome::Done, None),
         window: window(&claimed.events),

@@ -10,10 +10,10 @@ use std::time::Duration;
 use bus::mailbox::Outcome;
 use bus::outbound::pace::{self, Slot};
 use bus::outbound::{self, Claimed, Outbound};
-use channel::meta::{Class, Scope, SendError};
-use channel::{Outgoing, Recipient};
+use channel::outgoing::{FormShape, Forms};
+use channel::{Class, Outgoing, Recipient, Scope, SendError};
 use chrono::Utc;
-use dialogue::{Notice, ReplyBody};
+use dialogue::{Language, Notice, ReplyBody};
 use runtime::with_tx;
 
 use crate::delayed::{self, Delay};
@@ -26,10 +26,6 @@ use crate::{Context, outage, said, store, translate};
 const UNKNOWN: &str = "unknown whether sent";
 /// Attempts at what the provider refuses in words that could also mean that it never works.
 const REFUSALS: u32 = 5;
-/// What an old client, or a person without WhatsApp, is refused with.
-const UNDELIVERABLE: i64 = 131_026;
-/// The form is blocked, or throttled because it does not do well.
-const FLOW_REFUSED: [i64; 2] = [132_068, 132_069];
 /// The longest wait after the provider said that a citizen was sent too much.
 const LONGEST_PAIR_WAIT: Duration = Duration::from_secs(256);
 
@@ -64,7 +60,7 @@ impl Errand<'_> {
     /// Where something is said instead of this reply.
     fn ear(&self, context: &Context) -> Ear {
         Ear {
-            channel: context.config.channel.clone(),
+            channel: context.channel.clone(),
             chat_id: self.chat.chat_id,
             expires_at: self.reply.expires_at,
             trace_context: self.reply.trace_context.clone(),
@@ -92,7 +88,7 @@ pub(crate) async fn send(context: &Context, errand: &Errand<'_>) -> Sent {
     if reply.expires_at <= Utc::now() {
         return give_up(context, errand, "window_closed", None).await;
     }
-    let message = match compose(context, reply).await {
+    let message = match compose(context, errand).await {
         Ok(Some(message)) => message,
         Ok(None) => {
             tracing::error!(
@@ -103,9 +99,7 @@ pub(crate) async fn send(context: &Context, errand: &Errand<'_>) -> Sent {
         Err(Compose::Unreadable) => return give_up(context, errand, "payload_unreadable", None).await,
         Err(Compose::Database(error)) => return waits(context, &error.into(), "no_form"),
     };
-    match pace::reserve(&context.pool, &context.config.channel, errand.chat.chat_id, &context.config.pace)
-        .await
-    {
+    match pace::reserve(&context.pool, &context.channel, errand.chat.chat_id, &context.config.pace).await {
         Ok(Slot::In(wait)) if wait >= errand.left => return Sent::Stopped(Outcome::Release, String::new()),
         Ok(Slot::In(wait)) => tokio::time::sleep(wait).await,
         Ok(Slot::Full(wait)) => {
@@ -119,7 +113,7 @@ pub(crate) async fn send(context: &Context, errand: &Errand<'_>) -> Sent {
     {
         context.metrics.outbound("repeated");
     }
-    match context.channel.send(errand.recipient, &message, &reply.id.to_string()).await {
+    match context.provider.now().send(errand.recipient, &message, &reply.id.to_string()).await {
         Ok(accepted) => {
             context.breaker.succeeded();
             record(context, reply, &accepted.provider_ids).await;
@@ -134,7 +128,7 @@ async fn refused(context: &Context, errand: &Errand<'_>, error: &SendError) -> S
     let backoff = context.config.send_backoff.after(attempt, runtime::backoff::jitter());
     let reason = error.to_string();
     tracing::warn!(error.code = error.label(), %error, attempt, "a reply was not sent: {error}");
-    if errand.is_form() && error.code.is_some_and(|code| FLOW_REFUSED.contains(&code)) {
+    if errand.is_form() && error.blocks_form() {
         tracing::error!(
             error.code = error.label(),
             "the form is blocked or throttled by the provider: {error}"
@@ -148,7 +142,7 @@ async fn refused(context: &Context, errand: &Errand<'_>, error: &SendError) -> S
     match error.class() {
         Class::Drop => {
             // Most often the form meets a client that is too old for it, and the citizen can do something about that.
-            let old_client = errand.is_form() && error.code == Some(UNDELIVERABLE);
+            let old_client = errand.is_form() && error.is_undeliverable();
             give_up(context, errand, &reason, old_client.then_some(Notice::UpdateApp)).await
         }
         Class::Retry => {
@@ -197,20 +191,40 @@ enum Compose {
     Database(sqlx::Error),
 }
 
-async fn compose(context: &Context, reply: &Outbound) -> Result<Option<Outgoing>, Compose> {
+async fn compose(context: &Context, errand: &Errand<'_>) -> Result<Option<Outgoing>, Compose> {
+    let reply = errand.reply;
     let body: ReplyBody = serde_json::from_value(reply.payload.clone()).map_err(|_| Compose::Unreadable)?;
-    let release = match &body {
-        ReplyBody::Form { language, .. } => {
-            store::newest_release(&context.pool, &context.config.channel, language.as_str())
-                .await
-                .map_err(Compose::Database)?
-        }
+    let shape = match &body {
+        ReplyBody::Form { language, address, .. } => match context.provider.now().forms() {
+            Forms::Fields => Some(context.process.forms.fields(*language, address)),
+            Forms::Flow => release(context, errand.recipient, *language, address).await?,
+        },
         ReplyBody::Text(_)
         | ReplyBody::Buttons { .. }
         | ReplyBody::List { .. }
         | ReplyBody::LocationRequest { .. } => None,
     };
-    Ok(translate::say(body, reply.prompt, release))
+    Ok(translate::say(body, reply.prompt, shape))
+}
+
+/// The form that is live; for a test number the newest one, also while it is a draft.
+async fn release(
+    context: &Context,
+    recipient: &Recipient,
+    language: Language,
+    address: &str,
+) -> Result<Option<FormShape>, Compose> {
+    let tries_out =
+        recipient.phone.as_ref().is_some_and(|phone| context.test_numbers.iter().any(|test| test == phone));
+    let release = store::newest_release(&context.pool, &context.channel, language.as_str(), tries_out)
+        .await
+        .map_err(Compose::Database)?;
+    Ok(release.map(|release| FormShape::Flow {
+        flow_id: release.provider_flow_id,
+        first_screen: release.first_screen,
+        data: flow_json::init_data(address),
+        draft: release.draft,
+    }))
 }
 
 /// Records that the provider took a reply. It is evidence, so it is tried for a while when the database is away. If it

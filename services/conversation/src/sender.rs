@@ -19,7 +19,7 @@ use crate::patience::{may_pass, patiently};
 use crate::send::{Errand, Sent, send};
 use crate::{Context, outage, said, store, translate};
 
-/// Chats whose replies are sent at the same time.
+/// Chats of a channel whose replies are sent at the same time.
 const CHATS: usize = 16;
 /// Replies of one chat sent before it makes room for others.
 const PER_CHAT: i64 = 10;
@@ -50,7 +50,7 @@ pub async fn run(context: Arc<Context>, stopping: CancellationToken) -> anyhow::
         let config = &context.config;
         let claimed = match outbound::claim(
             &context.pool,
-            &config.channel,
+            &context.channel,
             context.owner,
             limit,
             PER_CHAT,
@@ -72,7 +72,7 @@ pub async fn run(context: Arc<Context>, stopping: CancellationToken) -> anyhow::
             tasks.spawn(async move {
                 deliver(&context, &chat, claimed_at, &stopping).await;
                 drop(place);
-                context.listener.wake(Queue::Outbound);
+                context.bells.ring(Queue::Outbound);
             });
         }
         while let Some(ended) = tasks.try_join_next() {
@@ -82,7 +82,7 @@ pub async fn run(context: Arc<Context>, stopping: CancellationToken) -> anyhow::
         }
         if idle {
             tokio::select! {
-                () = context.listener.wait(Queue::Outbound, context.config.poll) => {}
+                () = context.bells.wait(Queue::Outbound, context.config.poll) => {}
                 () = stopping.cancelled() => break,
             }
         }

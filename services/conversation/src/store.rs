@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use dialogue::{Place, PromptFate, Session};
 use runtime::with_tx;
 use serde_json::{Value, json};
-use sqlx::{PgConnection, PgPool};
+use sqlx::{PgConnection, PgExecutor, PgPool};
 use uuid::Uuid;
 
 use crate::Context;
@@ -212,6 +212,8 @@ pub struct Received {
     pub address: Option<String>,
     /// The category, slash-joined.
     pub route: String,
+    /// The taxonomy version that the route belongs to.
+    pub version: Option<String>,
 }
 
 /// The one transition that mints a reference. `None`: the draft is gone or was received before.
@@ -285,7 +287,7 @@ pub async fn aliases(pool: &PgPool, chat_id: Uuid) -> Result<Vec<(String, String
     Ok(rows.into_iter().map(|row| (row.kind, row.value)).collect())
 }
 
-/// The newest published form of a language.
+/// The newest form of a language, published or, with `drafts`, a draft.
 ///
 /// # Errors
 /// The database's.
@@ -293,27 +295,29 @@ pub async fn newest_release(
     pool: &PgPool,
     channel: &str,
     language: &str,
+    drafts: bool,
 ) -> Result<Option<Release>, sqlx::Error> {
-    sqlx::query_file_as!(Release, "src/store/newest_release.sql", channel, language)
+    sqlx::query_file_as!(Release, "src/store/newest_release.sql", channel, language, drafts)
         .fetch_optional(pool)
         .await
 }
 
-/// The compiled taxonomy of an older version.
+/// The compiled taxonomy of a version, as the channel's release keeps it. A channel whose client draws its forms itself
+/// has none; a version is a hash of what it means, so any other channel's says the same.
 ///
 /// # Errors
 /// The database's.
 pub async fn compiled_taxonomy(
-    pool: &PgPool,
+    executor: impl PgExecutor<'_>,
     channel: &str,
     version: &str,
 ) -> Result<Option<Value>, sqlx::Error> {
     sqlx::query_scalar!(
-        "select compiled from flow.release where channel = $1 and version = $2 order by created_at desc limit 1",
+        "select compiled from flow.release where version = $2 order by channel = $1 desc, created_at desc limit 1",
         channel,
         version
     )
-    .fetch_optional(pool)
+    .fetch_optional(executor)
     .await
 }
 
@@ -337,7 +341,7 @@ pub async fn record_sent(
         let step = if reply.prompt.is_some() { "form_sent" } else { "citizen_told" };
         (report_id, step, runtime::trace::current_id())
     });
-    let input = (context.config.channel.clone(), reply.id, provider_ids.to_vec(), step);
+    let input = (context.channel.clone(), reply.id, provider_ids.to_vec(), step);
     with_tx(&context.pool, input, |tx, (channel, id, provider_ids, step)| {
         Box::pin(async move {
             bus::outbound::record_sent(&mut *tx, channel, *id, provider_ids).await?;

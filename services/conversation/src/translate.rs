@@ -3,7 +3,7 @@
 //! The dialogue never sees a provider's payload; this is the border.
 
 use channel::normalised::{Interactive, Kind, Message};
-use channel::outgoing::{Button, Row};
+use channel::outgoing::{Button, FormShape, Row};
 use channel::{Outgoing, Recipient};
 use dialogue::{EventKind, PhotoRef, Point, ReplyBody};
 use serde_json::Value;
@@ -67,17 +67,19 @@ fn location(message: Message) -> Option<EventKind> {
     Some(EventKind::Location { point, name: pin.name, address: pin.address })
 }
 
-/// The published form that a form reply opens.
+/// A form of the provider that a form reply opens.
 #[derive(Debug, Clone)]
 pub struct Release {
     /// The provider's id of it.
     pub provider_flow_id: String,
     /// The screen it opens at.
     pub first_screen: String,
+    /// It is not published yet.
+    pub draft: bool,
 }
 
-/// Builds what leaves. `release` is needed for a form only; `None` comes back where it is missing.
-pub fn say(body: ReplyBody, prompt: Option<uuid::Uuid>, release: Option<Release>) -> Option<Outgoing> {
+/// Builds what leaves. `shape` is needed for a form only; `None` comes back where it is missing.
+pub fn say(body: ReplyBody, prompt: Option<uuid::Uuid>, shape: Option<FormShape>) -> Option<Outgoing> {
     Some(match body {
         ReplyBody::Text(text) => Outgoing::Text { text },
         ReplyBody::Buttons { text, buttons } => Outgoing::Buttons {
@@ -88,17 +90,8 @@ pub fn say(body: ReplyBody, prompt: Option<uuid::Uuid>, release: Option<Release>
             Outgoing::List { text, button, rows: rows.into_iter().map(row).collect() }
         }
         ReplyBody::LocationRequest { text } => Outgoing::LocationRequest { text },
-        ReplyBody::Form { text, cta, language: _, address } => {
-            let release = release?;
-            Outgoing::Form {
-                text,
-                cta,
-                flow_id: release.provider_flow_id,
-                token: prompt?.to_string(),
-                first_screen: release.first_screen,
-                data: flow_json::init_data(&address),
-                draft: false,
-            }
+        ReplyBody::Form { text, cta, language: _, address: _ } => {
+            Outgoing::Form { text, cta, token: prompt?.to_string(), shape: shape? }
         }
     })
 }

@@ -36,7 +36,7 @@ pub(crate) async fn run(context: Arc<Context>, stopping: CancellationToken) -> a
 }
 
 async fn tell_all(context: &Context) -> Result<(), bus::Error> {
-    let channel = &context.config.channel;
+    let channel = &context.channel;
     let forms =
         sqlx::query_file!("src/store/undeliverable_forms.sql", channel).fetch_all(&context.pool).await?;
     let mut any = false;

@@ -1,5 +1,8 @@
-//! The loop of the inbound queue: claim as many chats as there are free places, work each in a task of its own, keep
-//! its lease while it runs.
+//! The loop of a channel's inbound queue: claim as many chats as there are free places, work each in a task of its own,
+//! keep its lease while it runs.
+//!
+//! Every channel has places of its own, so a channel with a hundred thousand ready chats takes none from another. What
+//! the channels share is the process: a chat that may be what kills it runs while nothing else does, on any channel.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -33,7 +36,7 @@ pub async fn run(context: Arc<Context>, stopping: CancellationToken) -> anyhow::
         drop(free);
         if Instant::now() >= solo_at {
             solo_at = Instant::now() + SOLO_EVERY;
-            work_solo(&context, &places, &stopping).await;
+            work_solo(&context, &stopping).await;
         }
         // Only this loop takes places, so what is free now is still free when the chats have come.
         let chats = take(&context, places.available_permits().max(1), false).await;
@@ -42,16 +45,21 @@ pub async fn run(context: Arc<Context>, stopping: CancellationToken) -> anyhow::
             let place = Arc::clone(&places).acquire_owned().await?;
             let (context, stopping) = (Arc::clone(&context), stopping.clone());
             tasks.spawn(async move {
-                keep(&context, &claimed, chat::work(&context, &claimed, &stopping)).await;
+                let beside_others = async {
+                    let _shared = context.process.alone.read().await;
+                    chat::work(&context, &claimed, &stopping).await;
+                };
+                // Its lease is renewed from the beginning: waiting for one that runs alone must not lose it.
+                keep(&context, &claimed, beside_others).await;
                 drop(place);
                 // The chat may have more events: its settle tells nobody else.
-                context.listener.wake(Queue::Inbound);
+                context.bells.ring(Queue::Inbound);
             });
         }
         while tasks.try_join_next().is_some() {}
         if idle {
             tokio::select! {
-                () = context.listener.wait(Queue::Inbound, context.config.poll) => {}
+                () = context.bells.wait(Queue::Inbound, context.config.poll) => {}
                 () = stopping.cancelled() => break,
             }
         }
@@ -62,14 +70,14 @@ pub async fn run(context: Arc<Context>, stopping: CancellationToken) -> anyhow::
 
 async fn take(context: &Context, limit: usize, solo: bool) -> Vec<Claimed> {
     let request = Claim {
-        channel: &context.config.channel,
+        channel: &context.channel,
         owner: context.owner,
         chats: i64::try_from(limit).unwrap_or(i64::MAX),
         events: i64::from(context.config.events_per_chat),
         lease: context.config.lease,
         solo,
     };
-    match context.claimer.claim(&request).await {
+    match context.process.claimer.claim(&request).await {
         Ok(claimed) => claimed,
         Err(error) => {
             let said = said::queue(&error);
@@ -80,11 +88,10 @@ async fn take(context: &Context, limit: usize, solo: bool) -> Vec<Claimed> {
 }
 
 /// A chat that lost two leases in a row may be what kills the process: it runs with nobody beside it.
-async fn work_solo(context: &Context, places: &Semaphore, stopping: &CancellationToken) {
+async fn work_solo(context: &Context, stopping: &CancellationToken) {
     for claimed in take(context, 1, true).await {
         let alone = async {
-            // Fails only for a semaphore that was closed, which this one never is.
-            let _all = places.acquire_many(context.config.workers).await;
+            let _alone = context.process.alone.write().await;
             chat::work(context, &claimed, stopping).await;
         };
         // Its lease is renewed from the beginning: waiting for the others must not lose it once more.

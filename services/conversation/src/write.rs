@@ -18,7 +18,8 @@ use uuid::Uuid;
 
 use crate::plan::{Plan, Step};
 use crate::said_once::say_once;
-use crate::store::{self, Completed, NewDraft};
+use crate::store::{self, Completed, NewDraft, Received};
+use crate::{Process, forms::Forms};
 
 /// What a committed plan left to do elsewhere.
 #[derive(Debug, Clone, Copy, Default)]
@@ -41,14 +42,18 @@ impl Written {
 ///
 /// # Errors
 /// [`bus::Error::Fenced`]: the loan is over, and nothing was written by this call. The database's otherwise.
-pub(crate) async fn commit(pool: &PgPool, plan: Arc<Plan>) -> Result<Written, bus::Error> {
-    with_tx(pool, plan, |tx, plan| Box::pin(write(tx, plan))).await
+pub(crate) async fn commit(
+    pool: &PgPool,
+    process: Arc<Process>,
+    plan: Arc<Plan>,
+) -> Result<Written, bus::Error> {
+    with_tx(pool, (process, plan), |tx, (process, plan)| Box::pin(write(tx, &process.forms, plan))).await
 }
 
 /// A reply, with the report it speaks of.
 type About = (Reply, Option<Uuid>);
 
-async fn write(tx: &mut PgConnection, plan: &Plan) -> Result<Written, bus::Error> {
+async fn write(tx: &mut PgConnection, forms: &Forms, plan: &Plan) -> Result<Written, bus::Error> {
     let chat_id = plan.settlement.chat_id;
     settle(tx, &plan.settlement).await?;
     if let Some((event, attempts, why)) = &plan.dead {
@@ -67,7 +72,7 @@ async fn write(tx: &mut PgConnection, plan: &Plan) -> Result<Written, bus::Error
             replies.push((reply.clone(), draft.filter(|_| is_form)));
         }
         for effect in &step.transition.effects {
-            replies.extend(apply(tx, plan, step, effect, &mut written).await?);
+            replies.extend(apply(tx, forms, plan, step, effect, &mut written).await?);
         }
         let outbounds = replies.into_iter().map(outbound).collect::<Result<Vec<_>, _>>()?;
         written.replies |= !outbounds.is_empty();
@@ -90,6 +95,7 @@ async fn write(tx: &mut PgConnection, plan: &Plan) -> Result<Written, bus::Error
 /// Applies one change to a report and returns the replies that only its result allows.
 async fn apply(
     tx: &mut PgConnection,
+    forms: &Forms,
     plan: &Plan,
     step: &Step,
     effect: &Effect,
@@ -159,7 +165,7 @@ async fn apply(
                 time_zone: &plan.time_zone,
             };
             let Some(received) = store::receive(tx, &completed).await? else {
-                return repeat(tx, step, *report_id, *language, category).await;
+                return repeat(tx, forms, plan, step, *report_id, *language).await;
             };
             written.reports = true;
             let mut detail = json!({"route": received.route});
@@ -184,23 +190,27 @@ async fn apply(
                 dialogue::received(*language, &received.reference, category, received.address.as_deref()),
             ))
         }
-        Effect::RepeatReference { report_id, language } => repeat(tx, step, *report_id, *language, &[]).await,
+        Effect::RepeatReference { report_id, language } => {
+            repeat(tx, forms, plan, step, *report_id, *language).await
+        }
     }
 }
 
-/// Says the reference of a report that was received before; a form whose draft is gone says so.
+/// Says again what was received before, whatever the form says that came now; a form whose draft is gone says so.
 async fn repeat(
     tx: &mut PgConnection,
+    forms: &Forms,
+    plan: &Plan,
     step: &Step,
     report_id: Uuid,
     language: Language,
-    category: &[String],
 ) -> Result<Vec<About>, bus::Error> {
     Ok(match store::received(tx, report_id).await? {
-        Some(received) => told(
-            report_id,
-            dialogue::received(language, &received.reference, category, received.address.as_deref()),
-        ),
+        Some(received) => {
+            let Received { reference, address, route, version } = received;
+            let category = forms.labels(tx, &plan.channel, version.as_deref(), &route, language).await?;
+            told(report_id, dialogue::received(language, &reference, &category, address.as_deref()))
+        }
         None => dialogue::notice(&step.transition.session, Notice::DraftGone)
             .into_iter()
             .map(|reply| (reply, None))

@@ -109,6 +109,7 @@ fn contractor(base_url: &str) -> Box<dyn Partner> {
         base_url: base_url.to_owned(),
         user: "abisu".to_owned(),
         password: "word".to_owned().into(),
+        password_file: None,
         search: false,
         platform: Platform::default(),
     };

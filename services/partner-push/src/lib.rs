@@ -6,7 +6,8 @@
 //!   sent again by itself: a person decides, or a search proves it absent.
 //! * A failure of the partner costs a report nothing; only a failure of the report's own is charged to it.
 //!
-//! `worker` claims, `push` handles one report, `classify` judges, `gate` and `breaker` hold back, `probe` looks doubtful reports up where the partner can be searched.
+//! `worker` claims, `push` handles one report, `classify` judges, `gate` and `breaker` hold back, `probe` looks
+//! doubtful reports up where the partner can be searched, `names` asks for ids that were not told.
 
 pub mod args;
 pub mod config;
@@ -21,13 +22,13 @@ mod gate;
 mod hostile;
 mod ledger;
 mod metrics;
+mod names;
 mod probe;
 mod push;
 mod shrink;
 mod signal;
 mod store;
 mod taxonomies;
-mod tokens;
 mod worker;
 
 use std::sync::Arc;
@@ -100,9 +101,9 @@ pub async fn run(config: Config, shell: Shell) -> anyhow::Result<()> {
         listening.await;
         Ok(())
     });
-    let tokens = tokens::run(Arc::clone(&pusher));
-    shell.spawn("tokens", async move {
-        tokens.await;
+    let names = names::run(Arc::clone(&pusher));
+    shell.spawn("names", async move {
+        names.await;
         Ok(())
     });
     if search {

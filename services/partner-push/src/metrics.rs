@@ -33,6 +33,8 @@ pub(crate) struct Metrics {
     pending: Gauge,
     ready: Gauge,
     oldest_seconds: Gauge<f64, AtomicU64>,
+    review: Gauge,
+    dead: Gauge,
 }
 
 impl Metrics {
@@ -49,6 +51,8 @@ impl Metrics {
             pending: Gauge::default(),
             ready: Gauge::default(),
             oldest_seconds: Gauge::default(),
+            review: Gauge::default(),
+            dead: Gauge::default(),
         };
         registry.register("requests", "Creates sent to the partner, by class", new.requests.clone());
         registry.register("settled", "Claims that ended, by what became of the push", new.settled.clone());
@@ -68,6 +72,8 @@ impl Metrics {
         registry.register("paused", "Whether somebody has paused the outbox", new.paused.clone());
         registry.register("outbox_pending", "Reports not handed over yet", new.pending.clone());
         registry.register("outbox_ready", "Reports that are due now", new.ready.clone());
+        registry.register("outbox_review", "Reports that wait for a person", new.review.clone());
+        registry.register("outbox_dead", "Reports that were given up", new.dead.clone());
         registry.register_with_unit(
             "outbox_oldest",
             "Age of the oldest report not handed over",
@@ -98,6 +104,8 @@ impl Metrics {
                     self.pending.set(depth.pending);
                     self.ready.set(depth.ready);
                     self.oldest_seconds.set(depth.oldest_seconds);
+                    self.review.set(depth.review);
+                    self.dead.set(depth.dead);
                 }
                 Err(error) => tracing::debug!(%error, "the outbox was not measured"),
             }

@@ -117,7 +117,7 @@ async fn settle_as_sent(pusher: &Pusher, report: &Doubtful, partner_id: Option<S
         epoch: report.epoch,
         attempt: Some((report.attempt_id, evidence)),
         outcome: Outcome::Sent { partner_id },
-        token: None,
+        to_come: None,
         error: None,
         trace_id: runtime::trace::current_id(),
         detail,

@@ -18,7 +18,7 @@ use crate::config::Sending;
 use crate::gate::{Gate, Leave};
 use crate::ledger::Ledger;
 use crate::signal::{login_signal, signal};
-use crate::store::Settlement;
+use crate::store::{Settlement, ToCome};
 use crate::taxonomies::Taxonomies;
 
 /// How soon a report comes back that could not go for a reason of our own.
@@ -45,14 +45,14 @@ pub(crate) struct Ending {
     reason: String,
     /// What became of the photo, once a request has left.
     photo: Option<&'static str>,
-    /// For which the record's id will be told.
-    token: Option<String>,
+    /// How the record's id can still be had.
+    to_come: Option<ToCome>,
 }
 
 impl Ending {
     /// An end before any request left.
     pub(crate) fn unsent(outcome: Outcome, reason: &str) -> Self {
-        Self { attempt: None, outcome, reason: reason.to_owned(), photo: None, token: None }
+        Self { attempt: None, outcome, reason: reason.to_owned(), photo: None, to_come: None }
     }
 }
 
@@ -99,7 +99,7 @@ impl Pusher {
     }
 
     async fn handle(&self, claimed: &Claimed, photo: Option<Photo>) {
-        let Ending { attempt, outcome, reason, photo, token } = self.run(claimed, photo).await;
+        let Ending { attempt, outcome, reason, photo, to_come } = self.run(claimed, photo).await;
         let (report_id, attempts) = (claimed.report_id, claimed.attempts);
         let sent = matches!(outcome, Outcome::Sent { .. });
         let evidence = attempt.as_ref().map(|(_, evidence)| evidence);
@@ -116,7 +116,7 @@ impl Pusher {
             epoch: claimed.epoch,
             attempt,
             outcome: outcome.clone(),
-            token: token.map(|token| (token, self.sending.token_wait)),
+            to_come: to_come.map(|to_come| (to_come, self.sending.token_wait)),
             error: (!sent).then(|| reason.clone()),
             trace_id: runtime::trace::current_id(),
             detail,
@@ -231,7 +231,7 @@ impl Pusher {
                     outcome: Outcome::Defer(SOON),
                     reason: "database_unavailable".to_owned(),
                     photo: None,
-                    token: None,
+                    to_come: None,
                 })
             }
         }
@@ -264,18 +264,22 @@ impl Pusher {
             outage: recorded.outage,
             hold: recorded.hold,
         };
-        let token = answer.and_then(|answer| answer.token.clone());
         let mut outcome = outcome(class, answer, now);
         let mut evidence = evidence(class, &seen);
+        let mut to_come = None;
         if let Outcome::Sent { partner_id: partner_id @ None } = &mut outcome {
             *partner_id = self.look_up(pass, &claimed.reference).await;
             evidence.partner_id.clone_from(partner_id);
+            if partner_id.is_none() {
+                let token = answer.and_then(|answer| answer.token.clone()).map(ToCome::ForToken);
+                to_come = token.or_else(|| self.partner.searchable().then_some(ToCome::BySearch));
+            }
         }
         let reason = format!("{}: {}", class.name(), seen.detail);
-        Ending { attempt: Some((attempt_id, evidence)), outcome, reason, photo: None, token }
+        Ending { attempt: Some((attempt_id, evidence)), outcome, reason, photo: None, to_come }
     }
 
-    /// The id of a record that exists. Not finding it changes nothing.
+    /// The id of a record that exists. Not finding it changes nothing: it is asked for again later.
     async fn look_up(&self, pass: &Pass, external_code: &str) -> Option<String> {
         if !self.partner.searchable() {
             return None;

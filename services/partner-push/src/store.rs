@@ -15,13 +15,30 @@ pub(crate) struct Settlement {
     /// The attempt that ended with it, if a request left.
     pub(crate) attempt: Option<(Uuid, Evidence)>,
     pub(crate) outcome: Outcome,
-    /// For which the partner will tell the record's id, and when to ask first.
-    pub(crate) token: Option<(String, Duration)>,
+    /// How the record's id can still be had, and when to ask first.
+    pub(crate) to_come: Option<(ToCome, Duration)>,
     /// Why it was not sent, for the report's row.
     pub(crate) error: Option<String>,
     pub(crate) trace_id: Option<String>,
     /// Of the timeline's step, without personal data.
     pub(crate) detail: Value,
+}
+
+/// How the id of a record that exists can be had.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ToCome {
+    /// The partner tells it for this token.
+    ForToken(String),
+    /// It is looked up by the external code.
+    BySearch,
+}
+
+/// A report that is sent and whose record's id is to be asked for now.
+#[derive(Debug, Clone)]
+pub(crate) struct Nameless {
+    pub(crate) report_id: Uuid,
+    pub(crate) reference: String,
+    pub(crate) how: ToCome,
 }
 
 /// The timeline's word for an outcome.
@@ -53,7 +70,11 @@ pub(crate) async fn settle(tx: &mut PgConnection, end: &Settlement) -> Result<bo
     if let Some((attempt_id, evidence)) = &end.attempt {
         outbox::close_attempt(tx, *attempt_id, evidence).await?;
     }
-    if let Some((token, wait)) = end.token.as_ref().filter(|_| ours) {
+    if let Some((to_come, wait)) = end.to_come.as_ref().filter(|_| ours) {
+        let token = match to_come {
+            ToCome::ForToken(token) => token.as_str(),
+            ToCome::BySearch => "",
+        };
         sqlx::query_file!("src/store/insert_token.sql", end.report_id, token, wait.as_secs_f64())
             .execute(&mut *tx)
             .await?;
@@ -87,19 +108,24 @@ pub(crate) async fn compiled_taxonomy(pool: &PgPool, version: &str) -> Result<Op
         .await
 }
 
-/// Tokens that are due, with their reports. They are due again after `first`, doubling up to an hour.
-pub(crate) async fn take_tokens(
+/// Reports whose id is to be asked for now. They are due again after `first`, doubling up to an hour.
+pub(crate) async fn take_nameless(
     pool: &PgPool,
     channel: &str,
     first: Duration,
-) -> Result<Vec<(Uuid, String)>, sqlx::Error> {
+) -> Result<Vec<Nameless>, sqlx::Error> {
     let due =
         sqlx::query_file!("src/store/take_tokens.sql", channel, first.as_secs_f64()).fetch_all(pool).await?;
-    Ok(due.into_iter().map(|row| (row.report_id, row.token)).collect())
+    let nameless = due.into_iter().map(|row| Nameless {
+        report_id: row.report_id,
+        reference: row.reference,
+        how: row.token.map_or(ToCome::BySearch, ToCome::ForToken),
+    });
+    Ok(nameless.collect())
 }
 
-/// Writes the id that a token stood for.
-pub(crate) async fn redeem_token(pool: &PgPool, report_id: Uuid, id: &str) -> Result<(), sqlx::Error> {
+/// Writes the id that has come.
+pub(crate) async fn write_id(pool: &PgPool, report_id: Uuid, id: &str) -> Result<(), sqlx::Error> {
     let trace_id = runtime::trace::current_id();
     sqlx::query_file!("src/store/redeem_token.sql", report_id, id, trace_id).execute(pool).await?;
     Ok(())
@@ -114,6 +140,10 @@ pub(crate) struct Depth {
     pub(crate) ready: i64,
     /// Age of the oldest pending report.
     pub(crate) oldest_seconds: f64,
+    /// Waiting for a person.
+    pub(crate) review: i64,
+    /// Given up.
+    pub(crate) dead: i64,
 }
 
 pub(crate) async fn depth(pool: &PgPool, channel: &str) -> Result<Depth, sqlx::Error> {

@@ -16,4 +16,4 @@ set state = 'received',
     trace_context = $7,
     push_without_photo = not $8
 where id = $1 and state = 'draft'
-returning reference as "reference!", address, route as "route!"
+returning reference as "reference!", address, route as "route!", taxonomy_version as version

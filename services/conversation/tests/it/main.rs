@@ -2,6 +2,7 @@
 //! simulator. Citizens act through the simulator; what they see is what the simulator was sent.
 #![expect(clippy::unwrap_used, reason = "a helper that cannot do its work fails its test")]
 
+mod channels;
 mod citizen;
 mod crowd;
 mod failure;
@@ -10,6 +11,7 @@ mod geo;
 mod order;
 mod outage;
 mod photo;
+mod receiver;
 mod replies;
 mod report;
 mod support;

@@ -39,8 +39,8 @@ async fn a_paused_channel_claims_nothing_loses_nothing_and_goes_on_by_itself() {
         (world.calls("meta.other").await > probed + 2).then_some(())
     })
     .await;
+    world.until("select count(*) = 3 from chat.outbound where outcome is null").await;
     assert_eq!(world.calls("meta.messages").await, tried, "nothing is claimed while paused");
-    assert_eq!(world.value::<i64>("select count(*) from chat.outbound where outcome is null").await, 3);
     assert!(world.value::<bool>("select bool_and(head_attempts = 0) from chat.sender").await);
     // Messages would work again; only the probe says so.
     world.clear_faults_of("meta.messages").await;

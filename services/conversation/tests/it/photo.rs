@@ -10,6 +10,15 @@ use crate::support::World;
 
 const STORED: &str = "select photo_sha256 is not null from report.report";
 
+/// A completed form as the channel hands it on.
+pub(crate) fn form(phone: &str, response: Value) -> Message {
+    Message {
+        kind: Kind::Form,
+        interactive: Some(Interactive::Form { response }),
+        ..text(phone, "", Some(chrono::Utc::now()))
+    }
+}
+
 async fn completes(citizen: &Citizen<'_>) -> Value {
     citizen.reaches_the_form().await;
     let sent = citizen.fill_in("es", ROUTE, json!({})).await;
@@ -160,12 +169,7 @@ async fn of_many_photos_the_first_is_kept_and_the_rest_is_noted() {
         .map(|number| json!({"id": format!("{number}"), "mime_type": "image/jpeg", "file_name": "a.jpg"}))
         .collect();
     let response = json!({"route": ROUTE, "flow_token": token, "photo": photos});
-    let form = Message {
-        kind: Kind::Form,
-        interactive: Some(Interactive::Form { response }),
-        ..text(&citizen.phone, "", Some(chrono::Utc::now()))
-    };
-    world.webhook.bring(vec![form]).await;
+    world.webhook.bring(vec![form(&citizen.phone, response)]).await;
     citizen.hears_text().await;
 
     assert_eq!(world.value::<String>("select media_id from report.photo_fetch").await, "0");

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use bus::outbound::pace::Pace;
 use bus::outbound::pause::Probing;
+use channel::config::{ChannelsFile, Loaded, Purpose};
 use channel::meta::graph::{GraphClient, GraphConfig};
 use conversation::config::{CHANNEL, Config};
-use conversation::number::GraphNumber;
 use flow_json::Taxonomy;
 use runtime::Shell;
 use runtime::backoff::Backoff;
@@ -24,6 +24,8 @@ use crate::webhook::Webhook;
 
 /// Longer than anything a test waits for.
 const PATIENCE: Duration = Duration::from_secs(25);
+/// Is sent forms that are still drafts.
+pub(crate) const TEST_NUMBER: &str = "34600999001";
 
 pub(crate) struct World {
     pub(crate) db: testkit::Database,
@@ -94,18 +96,15 @@ impl World {
             database: DatabaseConfig {
                 url: SecretString::from(self.db.url_as("abisu_conversation")),
                 pool: 8,
+                file: None,
             },
-            channel: CHANNEL.to_owned(),
+            channels: self.channels(""),
+            reread: Duration::from_millis(50),
+            taxonomy: Taxonomy::builtin().unwrap(),
+            texts: None,
             time_zone: "Europe/Madrid".to_owned(),
             geocode_url: "http://127.0.0.1:1".to_owned(),
             lookup_timeout: Duration::from_secs(5),
-            graph: GraphConfig {
-                base_url: format!("{}/meta", self.simulator.url()),
-                version: "v26.0".to_owned(),
-                phone_number_id: self.settings.phone_number_id.clone(),
-                token: SecretString::from(self.settings.access_token.clone()),
-                timeout: Duration::from_secs(5),
-            },
             workers: 8,
             events_per_chat: 8,
             lease: bus::Lease { length: Duration::from_secs(30) },
@@ -128,6 +127,41 @@ impl World {
         }
     }
 
+    /// The simulator's number, and what `more` lists (YAML).
+    pub(crate) fn channels(&self, more: &str) -> Loaded {
+        self.channels_with("{env: TOKEN}", more)
+    }
+
+    /// As [`World::channels`], where the number's token is said to be.
+    pub(crate) fn channels_with(&self, token: &str, more: &str) -> Loaded {
+        let (url, id) = (self.simulator.url(), &self.settings.phone_number_id);
+        let text = format!(
+            "channels:\n  - {{id: {CHANNEL}, kind: whatsapp_meta, default: true, phone_number_id: {id}, graph_url: \
+             \"{url}/meta\", app_secrets: [{{env: X}}], verify_token: {{env: X}}, access_token: {token}, \
+             test_numbers: [\"{TEST_NUMBER}\"]}}\n{more}"
+        );
+        let env = |name: &str| {
+            Some(if name == "TOKEN" { self.settings.access_token.clone() } else { "s3cret".to_owned() })
+        };
+        Loaded::of(ChannelsFile::parse(&text).unwrap(), Purpose::Send, env).unwrap()
+    }
+
+    /// The token that the simulator takes.
+    pub(crate) fn token(&self) -> &str {
+        &self.settings.access_token
+    }
+
+    fn graph(&self) -> GraphClient {
+        GraphClient::new(GraphConfig {
+            base_url: format!("{}/meta", self.simulator.url()),
+            version: "v26.0".to_owned(),
+            phone_number_id: self.settings.phone_number_id.clone(),
+            token: SecretString::from(self.settings.access_token.clone()),
+            timeout: Duration::from_secs(5),
+        })
+        .unwrap()
+    }
+
     pub(crate) async fn serve(&self) -> Service {
         self.serve_with(self.config(), &self.geo).await
     }
@@ -137,39 +171,57 @@ impl World {
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let shell = Shell::detached("conversation");
         let (given, geocoder) = (shell.clone(), Box::new(Stub(Arc::clone(geo))));
-        let started = runtime.spawn(async move {
-            let channel = Box::new(GraphClient::new(config.graph.clone()).unwrap());
-            let number = Box::new(GraphNumber::new(config.graph.clone()).unwrap());
-            conversation::start(config, &given, geocoder, channel, number)
-        });
+        let started = runtime.spawn(async move { conversation::start(config, &given, geocoder) });
         started.await.unwrap().unwrap();
         Service { shell, runtime: Some(runtime) }
     }
 
     /// Creates, uploads and publishes the form of a language and records it, as `abisu flows publish` does.
     pub(crate) async fn publish(&self, language: &str) {
+        let id = self.upload(language, &format!("abisu-{language}")).await;
+        self.graph().publish_flow(&id).await.unwrap();
         let taxonomy = Taxonomy::builtin().unwrap();
-        let form = flow_json::generate(&taxonomy, language).unwrap();
-        let graph = GraphClient::new(self.config().graph).unwrap();
-        let id = graph
-            .create_flow(&self.settings.waba_id, &format!("abisu-{language}"), &["OTHER"])
-            .await
-            .unwrap();
+        self.record(language, &taxonomy, &id, "published").await;
+    }
+
+    /// Uploads a form and returns the provider's id of it, which is a draft.
+    pub(crate) async fn upload(&self, language: &str, name: &str) -> String {
+        let form = flow_json::generate(&Taxonomy::builtin().unwrap(), language).unwrap();
+        let graph = self.graph();
+        let id = graph.create_flow(&self.settings.waba_id, name, &["OTHER"]).await.unwrap();
         graph.upload_flow(&id, form.json).await.unwrap();
-        graph.publish_flow(&id).await.unwrap();
+        id
+    }
+
+    /// Records a form as a release of the taxonomy.
+    pub(crate) async fn record(&self, language: &str, taxonomy: &Taxonomy, flow_id: &str, state: &str) {
+        self.record_on(CHANNEL, language, taxonomy, flow_id, state).await;
+    }
+
+    /// As [`World::record`], for another channel.
+    pub(crate) async fn record_on(
+        &self,
+        channel: &str,
+        language: &str,
+        taxonomy: &Taxonomy,
+        flow_id: &str,
+        state: &str,
+    ) {
+        let form = flow_json::generate(taxonomy, language).unwrap();
         sqlx::query(
             "insert into flow.release (id, channel, language, version, content_hash, provider_flow_id, first_screen,
                                        state, compiled, published_at)
-             values ($1, $2, $3, $4, $5, $6, $7, 'published', $8, now())",
+             values ($1, $2, $3, $4, $5, $6, $7, $9, $8, case when $9 = 'published' then now() end)",
         )
         .bind(Uuid::now_v7())
-        .bind(CHANNEL)
+        .bind(channel)
         .bind(language)
         .bind(taxonomy.version())
-        .bind(form.content_hash)
-        .bind(id)
+        .bind(format!("{}-{flow_id}", form.content_hash))
+        .bind(flow_id)
         .bind(form.first_screen)
         .bind(taxonomy.compiled())
+        .bind(state)
         .execute(&self.db.pool)
         .await
         .unwrap();

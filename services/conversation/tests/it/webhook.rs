@@ -51,7 +51,7 @@ impl Webhook {
 
     async fn take(&self, body: &[u8]) -> StatusCode {
         let items = inbound::parse(body).expect("the simulator speaks as Meta does").items;
-        match self.store(items, body).await {
+        match self.store(CHANNEL, items, body).await {
             Ok(()) => StatusCode::OK,
             Err(_) => StatusCode::SERVICE_UNAVAILABLE,
         }
@@ -64,7 +64,12 @@ impl Webhook {
             message: Box::new(message),
             raw: Vec::new(),
         });
-        self.store(items.collect(), b"{}").await.unwrap();
+        self.store(CHANNEL, items.collect(), b"{}").await.unwrap();
+    }
+
+    /// Stores what a parser made of a body that came to a channel.
+    pub(crate) async fn store_on(&self, channel: &str, items: Vec<Item>, body: &[u8]) {
+        self.store(channel, items, body).await.unwrap();
     }
 
     /// Stores something that only looks like a message.
@@ -78,15 +83,15 @@ impl Webhook {
             payload,
             sent_at: None,
         };
-        let delivery = self.delivery(b"{}");
+        let delivery = self.delivery(CHANNEL, b"{}");
         self.appender.append(&Delivery { events: vec![event], ..delivery }).await.unwrap();
         self.notifier.notify(Queue::Inbound);
     }
 
-    fn delivery(&self, body: &[u8]) -> Delivery {
+    fn delivery(&self, channel: &str, body: &[u8]) -> Delivery {
         let (trace, span) = (Uuid::now_v7().simple().to_string(), Uuid::now_v7().simple().to_string());
         Delivery {
-            channel: CHANNEL.to_owned(),
+            channel: channel.to_owned(),
             delivery_id: Uuid::now_v7(),
             body: body.to_vec(),
             trace_context: Some(format!("00-{trace}-{}-01", &span[16..])),
@@ -96,8 +101,8 @@ impl Webhook {
         }
     }
 
-    async fn store(&self, items: Vec<Item>, body: &[u8]) -> Result<(), bus::append::Error> {
-        let mut delivery = self.delivery(body);
+    async fn store(&self, channel: &str, items: Vec<Item>, body: &[u8]) -> Result<(), bus::append::Error> {
+        let mut delivery = self.delivery(channel, body);
         let trace = delivery.trace_context.as_deref().unwrap_or_default()[3..35].to_owned();
         for item in items {
             match item {

@@ -87,3 +87,9 @@ fn holds<M: Mac + KeyInit>(secret: &SecretString, body: &[u8], claimed: &[u8]) -
     <M as KeyInit>::new_from_slice(secret.expose_secret().as_bytes())
         .is_ok_and(|mac| mac.chain_update(body).verify_slice(claimed).is_ok())
 }
+
+/// The HMAC with SHA-256 of `body` under `secret`.
+pub(crate) fn sha256_with_key(secret: &SecretString, body: &[u8]) -> [u8; 32] {
+    let mac = <Hmac<Sha256> as KeyInit>::new_from_slice(secret.expose_secret().as_bytes());
+    mac.expect("HMAC takes keys of any length").chain_update(body).finalize().into_bytes().into()
+}

@@ -7,7 +7,8 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::meta::{MediaError, SendError};
+use crate::media_error::MediaError;
+use crate::send_error::SendError;
 
 /// A message to send. Its texts must be within the limits of the channel; a provider refuses what is not.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -45,10 +46,21 @@ pub enum Outgoing {
         text: String,
         /// The title of the button that opens it, up to 20 characters, no emoji.
         cta: String,
-        /// The provider's id of the published form.
-        flow_id: String,
         /// Comes back with the answer.
         token: String,
+        /// What is filled in.
+        shape: FormShape,
+    },
+}
+
+/// A form, as the channel can show it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "shape", rename_all = "snake_case")]
+pub enum FormShape {
+    /// A form that the provider has.
+    Flow {
+        /// The provider's id of it.
+        flow_id: String,
         /// The screen that opens.
         first_screen: String,
         /// What that screen is given: an object; an empty one is left out.
@@ -56,6 +68,59 @@ pub enum Outgoing {
         /// Send the unpublished draft, to a test number.
         draft: bool,
     },
+    /// What is asked for, for a client that shows forms of its own.
+    Fields {
+        /// The version of the taxonomy; it comes back with the answer.
+        version: String,
+        /// The language of the labels; it comes back with the answer.
+        language: String,
+        /// Where the report is.
+        address: String,
+        /// The fields, in order.
+        fields: Vec<Field>,
+    },
+}
+
+/// One thing that is asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Field {
+    /// The key of the answer.
+    pub name: String,
+    /// What kind of answer.
+    #[serde(flatten)]
+    pub kind: FieldKind,
+    /// Whether an answer must have it.
+    pub required: bool,
+}
+
+/// What a field takes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum FieldKind {
+    /// One of these.
+    Choice {
+        /// In the order of the tree.
+        options: Vec<Choice>,
+    },
+    /// A few words.
+    Text {
+        /// Characters at most.
+        max_length: usize,
+    },
+    /// Files: an array of `{id, sha256?, mime_type?, file_name?}`.
+    Photo {
+        /// How many at most.
+        max_count: usize,
+    },
+}
+
+/// One of several.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Choice {
+    /// Comes back.
+    pub value: String,
+    /// Its labels, from the top of the tree to the leaf.
+    pub labels: Vec<String>,
 }
 
 /// A button that answers.
@@ -108,6 +173,15 @@ pub struct Media {
 /// An answer to come.
 pub type Answer<'a, T, E> = Pin<Box<dyn Future<Output = Result<T, E>> + Send + 'a>>;
 
+/// The forms that a channel can show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Forms {
+    /// [`FormShape::Flow`]: one that was published with the provider.
+    Flow,
+    /// [`FormShape::Fields`]: the client draws it.
+    Fields,
+}
+
 /// A provider's account that can be written to.
 ///
 /// There is no idempotency key: a send whose answer is lost may have arrived. `callback` comes back in the receipts,
@@ -121,8 +195,18 @@ pub trait Channel: Send + Sync {
         callback: &'a str,
     ) -> Answer<'a, Accepted, SendError>;
 
-    /// Shows the citizen that a message was read, with those before it.
-    fn mark_read<'a>(&'a self, message_id: &'a str) -> Answer<'a, (), SendError>;
+    /// What kind of form it sends.
+    fn forms(&self) -> Forms;
+
+    /// Whether it can show the citizen that a message is being worked on.
+    fn shows_work(&self) -> bool;
+
+    /// Shows the citizen that a message, with those before it, was read and, where the channel can, that an answer is
+    /// being written. Nothing depends on it, so it takes a few seconds at most.
+    fn working<'a>(&'a self, message_id: &'a str) -> Answer<'a, (), SendError>;
+
+    /// Asks for the account's own record, which reaches no citizen. Success: what it sends with is accepted.
+    fn probe(&self) -> Answer<'_, (), SendError>;
 
     /// Fetches a file that a citizen sent.
     fn fetch_media<'a>(&'a self, media_id: &'a str) -> Answer<'a, Media, MediaError>;

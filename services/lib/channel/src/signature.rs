@@ -10,6 +10,7 @@ use secrecy::{ExposeSecret, SecretString};
 use subtle::ConstantTimeEq;
 
 use crate::config::{Account, Provider, Verification};
+use crate::keyed_hash::sha256_with_key;
 pub use crate::keyed_hash::{Algorithm, Encoding};
 
 /// The header that carries Meta's signature.
@@ -62,6 +63,11 @@ fn claimed(header: Option<&str>) -> Result<[u8; 32], SignatureError> {
     let mut claimed = [0; 32];
     hex::decode_to_slice(digits, &mut claimed).map_err(|_| SignatureError::Malformed)?;
     Ok(claimed)
+}
+
+/// The signature of `body`, as [`verify`] wants it.
+pub fn sign(secret: &SecretString, body: &[u8]) -> String {
+    format!("sha256={}", hex::encode(sha256_with_key(secret, body)))
 }
 
 impl Account {

@@ -193,11 +193,34 @@ fn source(language: Language) -> &'static str {
 /// # Errors
 /// Everything that is wrong, not only the first.
 pub fn check() -> Result<(), Vec<Problem>> {
-    let problems: Vec<Problem> = Language::ALL
-        .into_iter()
-        .flat_map(|language| check_catalog(language.as_str(), source(language)))
-        .collect();
+    let embedded = Language::ALL.map(|language| (language, source(language).to_owned()));
+    let problems = check_all(&embedded);
     if problems.is_empty() { Ok(()) } else { Err(problems) }
+}
+
+/// Everything that is wrong with the catalogs of a city.
+#[must_use]
+pub fn check_all(catalogs: &[(Language, String)]) -> Vec<Problem> {
+    catalogs.iter().flat_map(|(language, text)| check_catalog(language.as_str(), text)).collect()
+}
+
+/// Speaks by the catalogs of a city, one for each language, from now on. Once, at the start, before anything is said:
+/// what was said once in this process keeps its words.
+///
+/// # Errors
+/// Everything that is wrong; then nothing changes.
+pub fn install(catalogs: &[(Language, String)]) -> Result<(), Vec<Problem>> {
+    let problems = check_all(catalogs);
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let of = |language| {
+        let found = catalogs.iter().find(|(known, _)| *known == language);
+        parse(found.map_or_else(|| source(language), |(_, text)| text.as_str()))
+    };
+    // A second call changes nothing.
+    let _ = LOADED.set(Language::ALL.map(of));
+    Ok(())
 }
 
 fn check_catalog(language: &'static str, yaml: &str) -> Vec<Problem> {
@@ -243,15 +266,17 @@ fn pieces(template: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
     })
 }
 
+/// By language, in the order of [`Language::ALL`].
+static LOADED: OnceLock<[BTreeMap<String, String>; 2]> = OnceLock::new();
+
+fn parse(yaml: &str) -> BTreeMap<String, String> {
+    serde_saphyr::from_str::<Catalog>(yaml)
+        .expect("the embedded catalogs are checked by a test of this crate, others before they are taken")
+        .chat
+}
+
 fn entries(language: Language) -> &'static BTreeMap<String, String> {
-    static LOADED: OnceLock<[BTreeMap<String, String>; 2]> = OnceLock::new();
-    let [spanish, basque] = LOADED.get_or_init(|| {
-        Language::ALL.map(|language| {
-            serde_saphyr::from_str::<Catalog>(source(language))
-                .expect("the embedded catalogs are checked by a test of this crate")
-                .chat
-        })
-    });
+    let [spanish, basque] = LOADED.get_or_init(|| Language::ALL.map(|language| parse(source(language))));
     match language {
         Language::Es => spanish,
         Language::Eu => basque,

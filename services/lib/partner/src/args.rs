@@ -49,8 +49,10 @@ pub struct PartnerConfig {
     pub base_url: String,
     /// Whom to log in as. Empty where the adapter knows no users.
     pub user: String,
-    /// The password, or the key.
+    /// The password, or the key, as it was at the start.
     pub password: SecretString,
+    /// The file that it came from: a login looks there again, so that it is rotated without a restart.
+    pub password_file: Option<PathBuf>,
     /// The platform can be searched by external code.
     pub search: bool,
     /// What it speaks.
@@ -89,7 +91,8 @@ impl PartnerArgs {
             (Adapter::Open311, _) => String::new(),
         };
         let password = self.password()?.ok_or(ConfigError::MissingSecret("ABISU_PARTNER_PASSWORD"))?;
-        Ok(PartnerConfig { base_url, user, password, search, platform })
+        let password_file = self.partner_password_file.filter(|path| !path.as_os_str().is_empty());
+        Ok(PartnerConfig { base_url, user, password, password_file, search, platform })
     }
 
     fn base_url(&self) -> Result<Option<String>, ConfigError> {

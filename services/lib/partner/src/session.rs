@@ -1,8 +1,11 @@
 //! The login: one at a time for everybody, kept until shortly before it ends, dropped when it is refused.
 //!
+//! The password is read from its file, if it has one, at each login: it can be rotated while the service runs.
+//!
 //! Those who wait while somebody logs in share the result, a failure included. So nobody waits longer than one
 //! login takes, which the lease has room for.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -31,6 +34,7 @@ pub(crate) struct Session {
     names: Login,
     user: String,
     password: SecretString,
+    password_file: Option<PathBuf>,
     timeout: Duration,
     state: Mutex<State>,
 }
@@ -54,6 +58,7 @@ impl Session {
             names: partner.platform.login.clone(),
             user: partner.user.clone(),
             password: partner.password.clone(),
+            password_file: partner.password_file.clone(),
             timeout,
             state: Mutex::default(),
         }
@@ -101,10 +106,22 @@ impl Session {
         }
     }
 
+    /// As its file says it now; where that cannot be read, as it was at the start.
+    async fn password(&self) -> SecretString {
+        let Some(path) = &self.password_file else { return self.password.clone() };
+        match tokio::fs::read_to_string(path).await {
+            Ok(text) if !text.trim_end_matches(['\r', '\n']).is_empty() => {
+                SecretString::from(text.trim_end_matches(['\r', '\n']))
+            }
+            Ok(_) | Err(_) => self.password.clone(),
+        }
+    }
+
     async fn ask(&self) -> Result<(Pass, Duration), NoPass> {
+        let password = self.password().await;
         let body: Map<String, Value> = [
             (self.names.user.clone(), Value::from(self.user.as_str())),
-            (self.names.password.clone(), Value::from(self.password.expose_secret())),
+            (self.names.password.clone(), Value::from(password.expose_secret())),
         ]
         .into_iter()
         .collect();

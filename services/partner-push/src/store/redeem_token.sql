@@ -1,4 +1,4 @@
--- Called by tokens. Locks the report, then its token. The id is written where none is known yet.
+-- Called by names. Locks the report, then its token. The id is written where none is known yet.
 with named as (
   update report.report set partner_id = coalesce(partner_id, $2) where id = $1 and push_state = 'sent'
 ), gone as (

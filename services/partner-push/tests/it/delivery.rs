@@ -29,6 +29,48 @@ async fn every_report_is_posted_exactly_once() {
 }
 
 #[tokio::test]
+async fn a_confirmed_report_is_heard_of_at_once_and_found_by_a_poll_otherwise() {
+    let (database, platform) = (database().await, Platform::start().await);
+    let service = Service::with(&database, &platform, &["--poll=60000"]).await;
+    service.until_metric("abisu_partner_push_outbox_pending 0").await;
+    let told = NewReport::default().insert(&database, 1).await;
+    // Until it is heard: the service may not listen yet.
+    eventually("heard", || async {
+        sqlx::query("notify abisu_push").execute(&database.pool).await.unwrap();
+        (push(&database, told).await.push_state == "sent").then_some(())
+    })
+    .await;
+    service.stop().await;
+    let service = Service::with(&database, &platform, &["--poll=50"]).await;
+    let untold = NewReport::default().insert(&database, 2).await;
+    until(&database, untold, "sent").await;
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn while_the_partner_takes_its_time_nobody_waits_in_the_database() {
+    let (database, platform) = (database().await, Platform::start().await);
+    platform.answer(&[Reply::Hold]);
+    let id = NewReport::default().insert(&database, 1).await;
+    let service = Service::with(&database, &platform, &[]).await;
+    eventually("a create", || async { (platform.creates() == 1).then_some(()) }).await;
+    let waiting = "select count(*) from pg_stat_activity
+                   where datname = current_database() and usename = 'abisu_partner_push' and state like '%in transaction%'";
+    eventually("no transaction is open", || async { (database.count(waiting).await == 0).then_some(()) })
+        .await;
+    meddle(
+        &database,
+        id,
+        "with free as (select id from report.report where id = $1 for update nowait)
+         update report.report r set note = note from free where r.id = free.id",
+    )
+    .await;
+    platform.release();
+    until(&database, id, "sent").await;
+    service.stop().await;
+}
+
+#[tokio::test]
 async fn the_contractor_gets_the_agreed_body() {
     let (database, platform) = (database().await, Platform::start().await);
     let full = NewReport::default().insert(&database, 1).await;

@@ -73,6 +73,7 @@ async fn a_late_answer_resolves_the_review_of_another_worker() {
     let id = NewReport::default().insert(&database, 1).await;
     let slow = Service::with(&database, &platform, &[]).await;
     eventually("a create", || async { (platform.creates() == 1).then_some(()) }).await;
+    assert_eq!(attempts(&database, id).await, ["open"], "it was noted before it left");
     // The lease ends too early, a second process takes the report and finds the attempt open.
     meddle(&database, id, "update report.report set push_visible_at = now() where id = $1").await;
     let other = Service::with(&database, &platform, &[]).await;
@@ -106,6 +107,27 @@ async fn a_record_that_is_found_makes_the_report_sent() {
     assert_eq!(sent.partner_id.as_deref(), Some("INC-1"));
     assert_eq!(steps(&database, id).await, ["push_review", "pushed"]);
     assert_eq!(platform.creates(), 1);
+}
+
+#[tokio::test]
+async fn an_id_that_was_not_told_is_looked_up_later_and_the_report_never_sent_again() {
+    let (database, platform) = (database().await, Platform::start().await);
+    platform.answer(&[Reply::AcceptWithoutId, Reply::Refuse(409)]);
+    platform.fail_searches(3);
+    let told = NewReport::default().insert(&database, 1).await;
+    let flags = [&SEARCHABLE[..], &["--partner-token-wait=50", "--partner-parallel=1"]].concat();
+    let service = Service::with(&database, &platform, &flags).await;
+    let named = until_it(&database, told, "named", |push| push.partner_id.is_some()).await;
+    assert_eq!((named.push_state.as_str(), named.partner_id.as_deref()), ("sent", Some("INC-1")));
+    assert_eq!(attempts(&database, told).await, ["accepted_no_id"]);
+    assert_eq!(steps(&database, told).await, ["pushed", "push_named"]);
+    // A conflict whose record no search shows stays sent without an id.
+    let conflict = NewReport::default().insert(&database, 2).await;
+    until(&database, conflict, "sent").await;
+    service.stop().await;
+    assert_eq!((platform.creates(), platform.codes().len()), (2, 1));
+    let still = database.count("select count(*) from report.push_token where token = ''").await;
+    assert_eq!((still, attempts(&database, conflict).await), (1, vec!["already_there".to_owned()]));
 }
 
 #[tokio::test]

@@ -27,7 +27,7 @@ struct Size {
 }
 
 /// What every run of the tests can carry.
-const SMALL: Size = Size { reports: 1000, kill_every: 100, deadline: Duration::from_secs(180) };
+const SMALL: Size = Size { reports: 1000, kill_every: 100, deadline: Duration::from_secs(170) };
 const FULL: Size = Size { reports: 10_000, kill_every: 200, deadline: Duration::from_secs(3600) };
 
 const FLAGS: [&str; 10] = [

@@ -130,6 +130,30 @@ async fn one_replica_tries_and_then_all_drain_at_the_set_rate() {
 }
 
 #[tokio::test]
+async fn what_gathered_goes_out_oldest_first() {
+    let (database, platform) = (database().await, Platform::start().await);
+    pause(&database, true).await;
+    let service = Service::with(&database, &platform, &["--partner-parallel=1"]).await;
+    for number in 1..=8 {
+        let id = NewReport::default().insert(&database, number).await;
+        let age = "update report.report
+                   set received_at = now() - make_interval(mins => right(reference, 1)::int) where id = $1";
+        meddle(&database, id, age).await;
+    }
+    // Two of them have been tried before: that costs nobody his place.
+    let tried = "update report.report set push_attempts = 2 where reference like '%1' or reference like '%8'";
+    sqlx::query(tried).execute(&database.pool).await.unwrap();
+    pause(&database, false).await;
+    let all = "select count(*) from report.report where push_state = 'sent'";
+    eventually("all are sent", || async { (database.count(all).await == 8).then_some(()) }).await;
+    service.stop().await;
+    let codes: Vec<String> =
+        platform.records().iter().map(|one| one["external_code"].as_str().unwrap().to_owned()).collect();
+    let expected: Vec<String> = (1..=8).rev().map(|number| format!("REF-2026-{number:05}")).collect();
+    assert_eq!(codes, expected);
+}
+
+#[tokio::test]
 async fn a_trial_whose_owner_has_gone_is_taken_over() {
     let (database, platform) = (database().await, Platform::start().await);
     sqlx::query(

@@ -4,6 +4,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use partner::media::{MediaKeys, Refused};
@@ -17,13 +19,20 @@ use crate::scene::{NewReport, PHOTO, Service, attempts, steps, until, until_it};
 struct Endpoint {
     posts: Vec<String>,
     asked: usize,
+    photos_too_large: bool,
 }
 
 type Shared = Arc<Mutex<Endpoint>>;
 
-async fn create(State(endpoint): State<Shared>, body: String) -> Json<Value> {
-    endpoint.lock().unwrap().posts.push(body);
-    Json(json!([{ "token": "T-1" }]))
+async fn create(State(endpoint): State<Shared>, body: String) -> Response {
+    let mut endpoint = endpoint.lock().unwrap();
+    let too_large = endpoint.photos_too_large && body.contains("media_url");
+    endpoint.posts.push(body);
+    if too_large {
+        return (StatusCode::PAYLOAD_TOO_LARGE, Json(json!([{ "code": 413, "description": "photo" }])))
+            .into_response();
+    }
+    Json(json!([{ "token": "T-1" }])).into_response()
 }
 
 /// The third question is answered.
@@ -57,14 +66,22 @@ async fn a_token_is_asked_for_its_id_and_the_report_never_sent_again() {
     std::fs::remove_file(file).unwrap();
     until(&database, id, "sent").await;
     let named = until_it(&database, id, "named", |push| push.partner_id.is_some()).await;
+    endpoint.lock().unwrap().photos_too_large = true;
+    let large = NewReport::default().insert(&database, 2).await;
+    until(&database, large, "sent").await;
     service.stop().await;
     server.abort();
     assert_eq!(named.partner_id.as_deref(), Some("638344"));
     assert_eq!(attempts(&database, id).await, ["accepted_no_id"]);
     assert_eq!(steps(&database, id).await, ["pushed", "push_named"]);
-    assert_eq!(database.count("select count(*) from report.push_token").await, 0);
+    assert_eq!(attempts(&database, large).await, ["rejected", "accepted_no_id"]);
+    let waiting = "select count(*) from report.push_token t join report.report r on r.id = t.report_id
+                   where r.reference = 'REF-2026-00001'";
+    assert_eq!(database.count(waiting).await, 0);
     let posts = endpoint.lock().unwrap().posts.clone();
-    assert_eq!(posts.len(), 1);
+    assert_eq!(posts.len(), 3);
+    assert!(posts[1].contains("media_url") && !posts[2].contains("media_url"), "{posts:?}");
+    assert!(posts[2].contains("REF-2026-00002") && posts[2].contains("demasiado+grande"), "{}", posts[2]);
     assert!(posts[0].contains("attribute%5BEXTREF%5D=REF-2026-00001"), "{}", posts[0]);
     // The photo goes as a link that ingest, which shares the secret, will open for a week.
     let (_, after) = posts[0].split_once("media_url=https%3A%2F%2Fcity.example%2Fmedia%2F").unwrap();

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use testkit::database;
+use testkit::{database, eventually};
 use tokio::net::TcpListener;
 
 use crate::platform::{Platform, Reply};
@@ -32,6 +32,39 @@ async fn an_outage_charges_nothing_and_the_backlog_drains_after_it() {
     }
     service.stop().await;
     assert_eq!((platform.codes().len(), platform.creates()), (6, 6));
+}
+
+/// The breaker tries once a minute at most: so many trials are ten hours of an outage.
+const TEN_HOURS: i32 = 600;
+
+#[tokio::test]
+async fn ten_hours_without_a_connection_leave_every_report_as_it_was() {
+    let database = database().await;
+    let address = free_address().await;
+    let mut ids = Vec::new();
+    for number in 1..=30 {
+        ids.push(NewReport::default().insert(&database, number).await);
+    }
+    let flags = ["--partner-defer=1", "--poll=10", "--partner-drain-rate=1000"];
+    let service = Service::start(&database, &format!("http://{address}"), &flags).await;
+    for so_far in (100..=TEN_HOURS).step_by(100) {
+        eventually("trials", || async {
+            let trips =
+                sqlx::query_scalar::<_, i32>("select coalesce(max(trips), 0) from report.push_breaker");
+            (trips.fetch_one(&database.pool).await.unwrap() >= so_far).then_some(())
+        })
+        .await;
+    }
+    let untouched = "select count(*) from report.report where push_state = 'pending' and push_attempts = 0";
+    assert_eq!(database.count(untouched).await, 30);
+    let noted = database.count("select count(*) from report.push_attempt where outcome <> 'not_sent'").await;
+    assert_eq!(noted, 0, "no request can have arrived");
+    let platform = Platform::start_at(address).await;
+    for &id in &ids {
+        assert_eq!(until(&database, id, "sent").await.push_attempts, 1);
+    }
+    service.stop().await;
+    assert_eq!((platform.codes().len(), platform.creates()), (30, 30));
 }
 
 #[tokio::test]

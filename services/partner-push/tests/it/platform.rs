@@ -27,6 +27,8 @@ pub(crate) enum Reply {
     Throttle(&'static str),
     /// Makes the record and answers with an error all the same.
     AcceptAndFail(u16),
+    /// Makes the record and does not say under which id.
+    AcceptWithoutId,
     /// Makes the record and answers when [`Platform::release`] is called.
     Hold,
 }
@@ -46,6 +48,7 @@ struct Books {
     login_status: Option<u16>,
     hold_logins: bool,
     photo: Option<usize>,
+    failing_searches: usize,
 }
 
 /// A running platform; ends with this value.
@@ -115,6 +118,11 @@ impl Platform {
     /// Photos of more bytes than this, as base64, are refused with 413.
     pub(crate) fn limit_photos(&self, base64_bytes: usize) {
         self.books().photo = Some(base64_bytes);
+    }
+
+    /// So many searches fail.
+    pub(crate) fn fail_searches(&self, count: usize) {
+        self.books().failing_searches = count;
     }
 
     pub(crate) fn records(&self) -> Vec<Value> {
@@ -205,6 +213,10 @@ async fn create(State(inner): State<Arc<Inner>>, headers: HeaderMap, body: Bytes
             make();
             error(status, "oh")
         }
+        Reply::AcceptWithoutId => {
+            make();
+            StatusCode::CREATED.into_response()
+        }
         Reply::Hold => {
             let made = make();
             inner.held.acquire().await.unwrap().forget();
@@ -226,7 +238,11 @@ async fn search(
     if !known_token(&inner, &headers) {
         return error(401, "the token is spent");
     }
-    let books = inner.books.lock().unwrap();
+    let mut books = inner.books.lock().unwrap();
+    if books.failing_searches > 0 {
+        books.failing_searches -= 1;
+        return error(500, "not now");
+    }
     let found: Vec<&Value> =
         books.records.iter().filter(|one| one["external_code"] == search.external_code.as_str()).collect();
     Json(&found).into_response()

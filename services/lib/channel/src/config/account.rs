@@ -3,6 +3,7 @@
 use http::HeaderName;
 use secrecy::SecretString;
 
+use super::SYNTHETIC;
 use crate::signature::{Algorithm, Encoding};
 
 /// One configured provider account.
@@ -44,6 +45,8 @@ pub struct Meta<S = SecretString> {
     pub verify_token: S,
     /// What sends.
     pub access_token: Option<S>,
+    /// Numbers, digits, that are sent forms which are still drafts.
+    pub test_numbers: Vec<String>,
 }
 
 /// A WhatsApp sender at Infobip.
@@ -57,6 +60,8 @@ pub struct Infobip<S = SecretString> {
     pub api_key: Option<S>,
     /// How its calls prove themselves.
     pub verification: Verification<S>,
+    /// Numbers, digits, that are sent forms which are still drafts.
+    pub test_numbers: Vec<String>,
 }
 
 /// How calls of Infobip prove themselves; it is chosen in its subscription.
@@ -87,17 +92,52 @@ pub enum Verification<S = SecretString> {
 /// Anyone who posts in our own form.
 #[derive(Debug, Clone)]
 pub struct Webhook<S = SecretString> {
-    /// Secrets that its calls may be signed with; one or two.
+    /// Secrets that its calls may be signed with; one or two. What we post is signed with the first.
     pub secrets: Vec<S>,
+    /// Where our messages are posted.
+    pub url: Option<String>,
+    /// Hosts that its files may be on, beside that of `url`.
+    pub media_hosts: Vec<String>,
+    /// There is nobody: what is sent ends here, and all that comes of it is marked.
+    pub synthetic: bool,
+}
+
+/// What an account is used for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// To take what a provider brings.
+    Receive,
+    /// To send.
+    Send,
 }
 
 impl<S> Account<S> {
     /// The word of the kind, as in the file.
     pub fn kind(&self) -> &'static str {
-        match self.provider {
+        match &self.provider {
             Provider::Meta(_) => "whatsapp_meta",
             Provider::Infobip(_) => "whatsapp_infobip",
+            Provider::Webhook(webhook) if webhook.synthetic => SYNTHETIC,
             Provider::Webhook(_) => "webhook",
+        }
+    }
+
+    /// The first field that is missing to send; it can receive without.
+    pub fn lacks(&self) -> Option<&'static str> {
+        match &self.provider {
+            Provider::Meta(meta) => meta.access_token.is_none().then_some("access_token"),
+            Provider::Infobip(infobip) if infobip.base_url.is_none() => Some("base_url"),
+            Provider::Infobip(infobip) => infobip.api_key.is_none().then_some("api_key"),
+            Provider::Webhook(webhook) => (webhook.url.is_none() && !webhook.synthetic).then_some("url"),
+        }
+    }
+
+    /// Numbers, digits, that are sent forms which are still drafts.
+    pub fn test_numbers(&self) -> &[String] {
+        match &self.provider {
+            Provider::Meta(meta) => &meta.test_numbers,
+            Provider::Infobip(infobip) => &infobip.test_numbers,
+            Provider::Webhook(_) => &[],
         }
     }
 
@@ -114,6 +154,7 @@ impl<S> Account<S> {
                 app_secrets: all(&meta.app_secrets),
                 verify_token: secret(&meta.verify_token),
                 access_token: meta.access_token.as_ref().map(secret),
+                test_numbers: meta.test_numbers.clone(),
             }),
             Provider::Infobip(infobip) => Provider::Infobip(Infobip {
                 sender: infobip.sender.clone(),
@@ -133,22 +174,32 @@ impl<S> Account<S> {
                         Verification::Basic { user: user.clone(), passwords: all(passwords) }
                     }
                 },
+                test_numbers: infobip.test_numbers.clone(),
             }),
-            Provider::Webhook(webhook) => Provider::Webhook(Webhook { secrets: all(&webhook.secrets) }),
+            Provider::Webhook(webhook) => Provider::Webhook(Webhook {
+                secrets: all(&webhook.secrets),
+                url: webhook.url.clone(),
+                media_hosts: webhook.media_hosts.clone(),
+                synthetic: webhook.synthetic,
+            }),
         };
         Account { id: self.id.clone(), provider }
     }
 
-    /// Every secret it has.
-    pub(super) fn secrets(&self) -> Vec<&S> {
-        match &self.provider {
-            Provider::Meta(meta) => {
-                meta.app_secrets.iter().chain([&meta.verify_token]).chain(&meta.access_token).collect()
+    /// The secrets that it has for a purpose.
+    pub(super) fn secrets(&self, purpose: Purpose) -> Vec<&S> {
+        match (&self.provider, purpose) {
+            (Provider::Meta(meta), Purpose::Receive) => {
+                meta.app_secrets.iter().chain([&meta.verify_token]).collect()
             }
-            Provider::Infobip(infobip) => {
-                infobip.verification.secrets().iter().chain(&infobip.api_key).collect()
+            (Provider::Meta(meta), Purpose::Send) => meta.access_token.iter().collect(),
+            (Provider::Infobip(infobip), Purpose::Receive) => infobip.verification.secrets().iter().collect(),
+            (Provider::Infobip(infobip), Purpose::Send) => infobip.api_key.iter().collect(),
+            // A sink signs nothing.
+            (Provider::Webhook(webhook), Purpose::Send) if webhook.synthetic => Vec::new(),
+            (Provider::Webhook(webhook), Purpose::Receive | Purpose::Send) => {
+                webhook.secrets.iter().collect()
             }
-            Provider::Webhook(webhook) => webhook.secrets.iter().collect(),
         }
     }
 }

@@ -1,26 +1,26 @@
 //! What a file must say to work, kind by kind.
 
+mod fields;
+
 use std::collections::HashMap;
 
-use http::HeaderName;
 use serde_saphyr::Spanned;
 
-use super::account::{Account, Infobip, Meta, Provider, Verification, Webhook};
+use super::account::{Account, Infobip, Meta, Provider, Webhook};
 use super::file::Problem;
-use super::raw::{RawBasic, RawChannel, RawFile, RawHmac, RawSecret};
-use super::secret::{SecretRef, Source};
-use super::{GRAPH_URL, GRAPH_VERSION, MOST_SECRETS};
-use crate::identity::phone;
-use crate::signature::{Algorithm, Encoding};
+use super::raw::{RawChannel, RawFile};
+use super::secret::SecretRef;
+use super::{GRAPH_URL, SYNTHETIC};
 
-const KINDS: &str = "whatsapp_meta, whatsapp_infobip, webhook";
+const KINDS: &str = "whatsapp_meta, whatsapp_infobip, webhook, synthetic";
 /// An id stands in addresses, labels and names of objects.
 const LONGEST_CHANNEL_ID: usize = 63;
 
-type List = Option<Spanned<Vec<Spanned<RawSecret>>>>;
+/// An account and the line on which it begins.
+pub(super) type Placed = (u64, Account<SecretRef>);
 
 /// The accounts, or everything that is wrong with them.
-pub(super) fn accounts(file: RawFile) -> Result<Vec<Account<SecretRef>>, Vec<Problem>> {
+pub(super) fn accounts(file: RawFile) -> Result<Vec<Placed>, Vec<Problem>> {
     let mut checker = Checker { problems: Vec::new(), line: file.channels.referenced.line() };
     let mut checked = Vec::new();
     if file.channels.value.is_empty() {
@@ -34,11 +34,7 @@ pub(super) fn accounts(file: RawFile) -> Result<Vec<Account<SecretRef>>, Vec<Pro
     }
     checker.together(&checked);
     let Checker { problems, .. } = checker;
-    if problems.is_empty() {
-        Ok(checked.into_iter().map(|(_, account)| account).collect())
-    } else {
-        Err(problems)
-    }
+    if problems.is_empty() { Ok(checked) } else { Err(problems) }
 }
 
 struct Checker {
@@ -48,10 +44,6 @@ struct Checker {
 }
 
 impl Checker {
-    fn say(&mut self, line: u64, field: &str, problem: impl Into<String>) {
-        self.problems.push(Problem { line, field: field.to_owned(), problem: problem.into() });
-    }
-
     fn account(&mut self, raw: RawChannel) -> Option<Account<SecretRef>> {
         let id = self.required("id", raw.id, "a name for the channel");
         let id =
@@ -75,11 +67,17 @@ impl Checker {
             ("hmac", raw.hmac.as_ref().map(line_of)),
             ("basic", raw.basic.as_ref().map(line_of)),
         ];
-        let of_webhook = [("secrets", raw.secrets.as_ref().map(line_of))];
+        let of_whatsapp = [("test_numbers", raw.test_numbers.as_ref().map(line_of))];
+        let of_own_form = [("secrets", raw.secrets.as_ref().map(line_of))];
+        let of_webhook =
+            [("url", raw.url.as_ref().map(line_of)), ("media_hosts", raw.media_hosts.as_ref().map(line_of))];
+        let own_form = of_own_form.into_iter().chain(of_webhook);
+        let whatsapp = of_meta.into_iter().chain(of_infobip).chain(of_whatsapp);
         let foreign: Vec<_> = match kind.value.as_str() {
-            "whatsapp_meta" => of_infobip.into_iter().chain(of_webhook).collect(),
-            "whatsapp_infobip" => of_meta.into_iter().chain(of_webhook).collect(),
-            "webhook" => of_meta.into_iter().chain(of_infobip).collect(),
+            "whatsapp_meta" => own_form.chain(of_infobip).collect(),
+            "whatsapp_infobip" => own_form.chain(of_meta).collect(),
+            "webhook" => whatsapp.collect(),
+            "synthetic" => whatsapp.chain(of_webhook).collect(),
             _ => {
                 self.say(line, "kind", format!("must be one of {KINDS}"));
                 return None;
@@ -100,16 +98,37 @@ impl Checker {
                 app_secrets: self.secrets("app_secrets", raw.app_secrets)?,
                 verify_token: self.secret("verify_token", raw.verify_token)?,
                 access_token: self.optional("access_token", raw.access_token)?,
+                test_numbers: self.test_numbers(raw.test_numbers)?,
             }),
             "whatsapp_infobip" => Provider::Infobip(Infobip {
                 sender: self.sender(raw.sender)?,
                 base_url: self.url("base_url", raw.base_url)?,
                 api_key: self.optional("api_key", raw.api_key)?,
                 verification: self.verification(raw.hmac, raw.basic)?,
+                test_numbers: self.test_numbers(raw.test_numbers)?,
             }),
-            _ => Provider::Webhook(Webhook { secrets: self.secrets("secrets", raw.secrets)? }),
+            "synthetic" => Provider::Webhook(Webhook {
+                secrets: self.secrets("secrets", raw.secrets)?,
+                url: None,
+                media_hosts: Vec::new(),
+                synthetic: true,
+            }),
+            _ => Provider::Webhook(Webhook {
+                secrets: self.secrets("secrets", raw.secrets)?,
+                url: self.url("url", raw.url)?,
+                media_hosts: self.hosts(raw.media_hosts)?,
+                synthetic: false,
+            }),
         };
-        Some(Account { id: id?.value, provider })
+        let id = id?;
+        // What is on this channel is marked by its id, in every table.
+        let synthetic = kind.value == "synthetic";
+        if synthetic != (id.value == SYNTHETIC) {
+            let problem = format!("the kind synthetic, and no other, has the id {SYNTHETIC}");
+            self.say(line_of(&id), "id", problem);
+            return None;
+        }
+        Some(Account { id: id.value, provider })
     }
 
     /// What no channel can say for itself.
@@ -141,164 +160,6 @@ impl Checker {
         if let (true, Some(line)) = (defaults.is_empty(), first_meta) {
             self.say(line, "default", "one whatsapp_meta channel must say `default: true`");
         }
-    }
-
-    fn number_id(&mut self, given: Option<Spanned<String>>) -> Option<String> {
-        let id = self.required("phone_number_id", given, "the number's id at Meta")?;
-        let digits = |id: &str| !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit());
-        let good = self.is_good(&id, "phone_number_id", digits, "must be the number's id at Meta, digits");
-        good.then_some(id.value)
-    }
-
-    fn sender(&mut self, given: Option<Spanned<String>>) -> Option<String> {
-        let sender = self.required("sender", given, "the sender's number")?;
-        let number = phone(&sender.value);
-        if number.is_none() {
-            self.say(line_of(&sender), "sender", "must be the sender's number, digits");
-        }
-        number
-    }
-
-    fn version(&mut self, given: Option<Spanned<String>>) -> Option<String> {
-        let Some(version) = given else { return Some(GRAPH_VERSION.to_owned()) };
-        let shape = |text: &str| {
-            let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-            text.strip_prefix('v')
-                .and_then(|rest| rest.split_once('.'))
-                .is_some_and(|(a, b)| digits(a) && digits(b))
-        };
-        let good = self.is_good(&version, "graph_version", shape, "must be a version as v26.0");
-        good.then_some(version.value)
-    }
-
-    fn url(&mut self, field: &str, given: Option<Spanned<String>>) -> Option<Option<String>> {
-        let Some(url) = given else { return Some(None) };
-        let absolute = |text: &str| {
-            reqwest::Url::parse(text)
-                .is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.host_str().is_some())
-        };
-        let good = self.is_good(&url, field, absolute, "must begin with http:// or https:// and name a host");
-        good.then(|| Some(url.value.trim_end_matches('/').to_owned()))
-    }
-
-    fn verification(
-        &mut self,
-        hmac: Option<Spanned<RawHmac>>,
-        basic: Option<Spanned<RawBasic>>,
-    ) -> Option<Verification<SecretRef>> {
-        match (hmac, basic) {
-            (Some(hmac), None) => self.hmac(hmac.value),
-            (None, Some(basic)) => {
-                let user = self.required("user", basic.value.user, "the user's name");
-                let passwords = self.secrets("passwords", basic.value.passwords);
-                Some(Verification::Basic { user: user?.value, passwords: passwords? })
-            }
-            (Some(hmac), Some(_)) => {
-                self.say(line_of(&hmac), "hmac", "stands beside basic; keep one of them");
-                None
-            }
-            (None, None) => {
-                self.say(self.line, "hmac", "is missing; hmac or basic must say how calls prove themselves");
-                None
-            }
-        }
-    }
-
-    fn hmac(&mut self, raw: RawHmac) -> Option<Verification<SecretRef>> {
-        let header = self.required("header", raw.header, "the header that carries the signature")?;
-        let name = HeaderName::try_from(header.value.as_str());
-        if name.is_err() {
-            self.say(line_of(&header), "header", "must be the name of a header");
-        }
-        let algorithm = match raw.algorithm {
-            None => Some(Algorithm::Sha256),
-            Some(word) => self.word(&word, "algorithm", Algorithm::parse, Algorithm::WORDS),
-        };
-        let encoding = match raw.encoding {
-            None => Some(Encoding::Hex),
-            Some(word) => self.word(&word, "encoding", Encoding::parse, Encoding::WORDS),
-        };
-        Some(Verification::Hmac {
-            header: name.ok()?,
-            algorithm: algorithm?,
-            encoding: encoding?,
-            prefix: raw.prefix.map(|prefix| prefix.value).unwrap_or_default(),
-            secrets: self.secrets("secrets", raw.secrets)?,
-        })
-    }
-
-    fn word<T>(
-        &mut self,
-        given: &Spanned<String>,
-        field: &str,
-        parse: impl Fn(&str) -> Option<T>,
-        words: &str,
-    ) -> Option<T> {
-        let parsed = parse(&given.value);
-        if parsed.is_none() {
-            self.say(line_of(given), field, format!("must be one of {words}"));
-        }
-        parsed
-    }
-
-    fn secrets(&mut self, field: &'static str, given: List) -> Option<Vec<SecretRef>> {
-        let given = self.required(field, given, "one or two of {env: NAME} or {file: PATH}")?;
-        if given.value.is_empty() || given.value.len() > MOST_SECRETS {
-            self.say(line_of(&given), field, "must be one secret, or two while one is rotated");
-            return None;
-        }
-        let refs: Vec<_> = given.value.into_iter().map(|secret| self.reference(field, secret)).collect();
-        refs.into_iter().collect()
-    }
-
-    fn secret(&mut self, field: &'static str, given: Option<Spanned<RawSecret>>) -> Option<SecretRef> {
-        let given = self.required(field, given, "{env: NAME} or {file: PATH}")?;
-        self.reference(field, given)
-    }
-
-    fn optional(
-        &mut self,
-        field: &'static str,
-        given: Option<Spanned<RawSecret>>,
-    ) -> Option<Option<SecretRef>> {
-        match given {
-            None => Some(None),
-            Some(given) => self.reference(field, given).map(Some),
-        }
-    }
-
-    fn reference(&mut self, field: &'static str, given: Spanned<RawSecret>) -> Option<SecretRef> {
-        let line = line_of(&given);
-        let source = match (given.value.env, given.value.file) {
-            (Some(name), None) if !name.is_empty() => Source::Env(name),
-            (None, Some(path)) if !path.as_os_str().is_empty() => Source::File(path),
-            _ => {
-                self.say(line, field, "must be {env: NAME} or {file: PATH}");
-                return None;
-            }
-        };
-        Some(SecretRef { source, line, field })
-    }
-
-    fn required<T>(&mut self, field: &str, given: Option<Spanned<T>>, what: &str) -> Option<Spanned<T>> {
-        if given.is_none() {
-            self.say(self.line, field, format!("is missing; {what}"));
-        }
-        given
-    }
-
-    fn is_good(
-        &mut self,
-        given: &Spanned<String>,
-        field: &str,
-        good: impl Fn(&str) -> bool,
-        problem: &str,
-    ) -> bool {
-        let good = good(&given.value);
-        if !good {
-            self.say(line_of(given), field, problem);
-        }
-        good
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde_saphyr::Error as Yaml;
 
-use super::account::Account;
+use super::account::{Account, Purpose};
 use super::check;
 use super::raw::RawFile;
 use super::secret::{SecretRef, Secrets};
@@ -14,6 +14,8 @@ use super::secret::{SecretRef, Secrets};
 #[derive(Debug, Clone)]
 pub struct ChannelsFile {
     accounts: Vec<Account<SecretRef>>,
+    /// On which each begins; 0 for one that stands in no file.
+    lines: Vec<u64>,
 }
 
 /// Everything that is wrong with a file. Displayed in one line.
@@ -55,7 +57,39 @@ impl ChannelsFile {
     pub fn parse(text: &str) -> Result<Self, FileError> {
         let raw: RawFile =
             serde_saphyr::from_str(text).map_err(|error| FileError(vec![explain(&error, text)]))?;
-        check::accounts(raw).map(|accounts| Self { accounts }).map_err(FileError)
+        let placed = check::accounts(raw).map_err(FileError)?;
+        let (lines, accounts) = placed.into_iter().unzip();
+        Ok(Self { accounts, lines })
+    }
+
+    /// A list of one channel that no file lists.
+    pub fn of(account: Account<SecretRef>) -> Self {
+        Self { accounts: vec![account], lines: vec![0] }
+    }
+
+    /// The list with one more channel, that stands in no file; `None` if it has one of that id.
+    pub fn with(mut self, account: Account<SecretRef>) -> Option<Self> {
+        let known = self.accounts.iter().any(|known| known.id == account.id);
+        self.accounts.push(account);
+        self.lines.push(0);
+        (!known).then_some(self)
+    }
+
+    /// Whether every channel has what a purpose takes.
+    ///
+    /// # Errors
+    /// What is missing, by line and field.
+    pub fn suits(&self, purpose: Purpose) -> Result<(), FileError> {
+        if purpose == Purpose::Receive {
+            return Ok(());
+        }
+        let lacking = self.accounts.iter().zip(&self.lines).filter_map(|(account, line)| {
+            let field = account.lacks()?.to_owned();
+            let problem = format!("is missing; the channel {} has nothing to send with", account.id);
+            Some(Problem { line: *line, field, problem })
+        });
+        let problems: Vec<Problem> = lacking.collect();
+        if problems.is_empty() { Ok(()) } else { Err(FileError(problems)) }
     }
 
     /// The accounts, without their secrets.
@@ -63,12 +97,12 @@ impl ChannelsFile {
         &self.accounts
     }
 
-    /// Every place that a secret is to be found in.
-    pub fn secrets(&self) -> impl Iterator<Item = &SecretRef> {
-        self.accounts.iter().flat_map(Account::secrets)
+    /// Every place that a secret of this purpose is to be found in.
+    pub fn secrets(&self, purpose: Purpose) -> impl Iterator<Item = &SecretRef> {
+        self.accounts.iter().flat_map(move |account| account.secrets(purpose))
     }
 
-    /// The accounts with the secrets that are known for them.
+    /// The accounts with the secrets that were read for them; one that was not read is empty.
     pub fn resolve(&self, secrets: &Secrets) -> Vec<Account> {
         self.accounts.iter().map(|account| account.map(&|secret| secrets.get(&secret.source))).collect()
     }

@@ -3,7 +3,8 @@
 //! The file holds no secret, only the names of environment variables and the paths of files. So it is checked in two
 //! steps: [`ChannelsFile::parse`] needs nothing but the text, [`Secrets::read`] what the process was given. Secrets in
 //! files may change while the process runs: [`Secrets::reread`] takes the new ones, and [`ChannelsFile::resolve`] makes
-//! the accounts anew.
+//! the accounts anew. [`Loaded`] is both together, as a process has them. Who only sends needs no secret that only
+//! proves a provider's calls, and the other way round: [`Purpose`].
 //!
 //! ```yaml
 //! channels:
@@ -16,6 +17,7 @@
 //!     app_secrets: [{file: /secrets/app-secret}, {file: /secrets/app-secret-next}]
 //!     verify_token: {env: CITY_VERIFY_TOKEN}
 //!     access_token: {file: /secrets/access-token}   # optional, to send
+//!     test_numbers: ["34600000001"]          # optional: are sent forms that are still drafts
 //!   - id: infobip
 //!     kind: whatsapp_infobip
 //!     sender: "34945000001"
@@ -25,18 +27,27 @@
 //!   - id: city-app
 //!     kind: webhook
 //!     secrets: [{env: CITY_APP_SECRET}]
+//!     url: https://app.example/abisu         # optional, to send: where our messages are posted
+//!     media_hosts: [files.example]           # optional: where its files may be, beside the host of url
+//!   - id: synthetic                          # reports that try the system out and leave it by no door
+//!     kind: synthetic
+//!     secrets: [{env: SYNTHETIC_SECRET}]
 //! ```
 
 mod account;
 mod check;
 mod file;
+mod loaded;
 mod raw;
 mod secret;
 
-pub use account::{Account, Infobip, Meta, Provider, Verification, Webhook};
+pub use account::{Account, Infobip, Meta, Provider, Purpose, Verification, Webhook};
 pub use file::{ChannelsFile, FileError, Problem};
+pub use loaded::Loaded;
 pub use secret::{Reread, SecretRef, Secrets, Source};
 
+/// The id and the kind of the channel whose reports are marked as synthetic and leave by no door.
+pub const SYNTHETIC: &str = "synthetic";
 /// Base of the Graph API.
 pub const GRAPH_URL: &str = "https://graph.facebook.com";
 /// Version of the Graph API.

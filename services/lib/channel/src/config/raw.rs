@@ -26,14 +26,19 @@ pub(super) struct RawChannel {
     pub(super) app_secrets: Option<Spanned<Vec<Spanned<RawSecret>>>>,
     pub(super) verify_token: Option<Spanned<RawSecret>>,
     pub(super) access_token: Option<Spanned<RawSecret>>,
+    // whatsapp_meta and whatsapp_infobip
+    pub(super) test_numbers: Option<Spanned<Vec<Spanned<String>>>>,
     // whatsapp_infobip
     pub(super) sender: Option<Spanned<String>>,
     pub(super) base_url: Option<Spanned<String>>,
     pub(super) api_key: Option<Spanned<RawSecret>>,
     pub(super) hmac: Option<Spanned<RawHmac>>,
     pub(super) basic: Option<Spanned<RawBasic>>,
-    // webhook
+    // webhook and synthetic
     pub(super) secrets: Option<Spanned<Vec<Spanned<RawSecret>>>>,
+    // webhook
+    pub(super) url: Option<Spanned<String>>,
+    pub(super) media_hosts: Option<Spanned<Vec<Spanned<String>>>>,
 }
 
 #[derive(Deserialize)]

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use secrecy::{ExposeSecret, SecretString};
 
+use super::account::Purpose;
 use super::file::{ChannelsFile, FileError, Problem};
 
 /// Where a secret is.
@@ -49,8 +50,27 @@ impl Secrets {
     /// # Errors
     /// Those that are not there, by line and field.
     pub fn read(file: &ChannelsFile, env: impl Fn(&str) -> Option<String>) -> Result<Self, FileError> {
+        Self::of(file.secrets(Purpose::Receive).chain(file.secrets(Purpose::Send)), env)
+    }
+
+    /// Reads the secrets that are needed for one purpose: a process has no others.
+    ///
+    /// # Errors
+    /// Those that are not there, by line and field.
+    pub fn read_for(
+        file: &ChannelsFile,
+        purpose: Purpose,
+        env: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, FileError> {
+        Self::of(file.secrets(purpose), env)
+    }
+
+    fn of<'s>(
+        secrets: impl Iterator<Item = &'s SecretRef>,
+        env: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, FileError> {
         let (mut values, mut problems) = (BTreeMap::new(), Vec::new());
-        for secret in file.secrets() {
+        for secret in secrets {
             if values.contains_key(&secret.source) {
                 continue;
             }
@@ -88,7 +108,7 @@ impl Secrets {
     }
 
     pub(super) fn get(&self, source: &Source) -> SecretString {
-        // `read` leaves none out; an empty secret would verify nothing that anybody could sign unnoticed.
+        // What is not read for a purpose is not used for it.
         self.values.get(source).cloned().unwrap_or_default()
     }
 }

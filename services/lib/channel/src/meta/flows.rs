@@ -1,13 +1,16 @@
-//! Forms: create, upload, publish, list. Used by the command line, not by the services.
+//! Forms: create, upload, publish, list, read back, take out of use. Used by the command line, not by the services.
 
 use reqwest::Method;
 use reqwest::multipart::{Form, Part};
 use serde_json::{Value, json};
 
-use super::error::{Failure, SendError};
-use super::graph::{GraphClient, segment};
+use super::graph::{API, GraphClient, refusal, unreadable};
+use crate::http_client::{exchange, segment};
+use crate::send_error::SendError;
 use crate::value::{array, flag, object, whole, word};
 
+/// Already deprecated, or never published: as good as done.
+const NOT_DEPRECATED: i64 = 139_003;
 /// More pages than any account has forms for (25 a page); ends a listing that would never end.
 const MOST_PAGES: usize = 100;
 
@@ -93,7 +96,7 @@ impl GraphClient {
             .request(Method::POST, &format!("{}/flows", segment(account)))
             .json(&json!({"name": name, "categories": categories}));
         let answer = self.call(request).await?;
-        word(&answer, "id").ok_or_else(|| SendError::new(Failure::Unreadable).into())
+        word(&answer, "id").ok_or_else(|| unreadable().into())
     }
 
     /// Uploads the document of a form. A published form becomes a draft again; what was sent keeps the old document.
@@ -112,7 +115,7 @@ impl GraphClient {
         if !problems.is_empty() {
             return Err(FlowError::Invalid(problems));
         }
-        if flag(&answer, "success") { Ok(()) } else { Err(SendError::new(Failure::Unreadable).into()) }
+        if flag(&answer, "success") { Ok(()) } else { Err(unreadable().into()) }
     }
 
     /// Publishes a draft.
@@ -122,7 +125,39 @@ impl GraphClient {
     pub async fn publish_flow(&self, flow_id: &str) -> Result<(), FlowError> {
         let request = self.request(Method::POST, &format!("{}/publish", segment(flow_id)));
         let answer = self.call(request).await?;
-        if flag(&answer, "success") { Ok(()) } else { Err(SendError::new(Failure::Unreadable).into()) }
+        if flag(&answer, "success") { Ok(()) } else { Err(unreadable().into()) }
+    }
+
+    /// The document that a form has; `None` if what is stored is no JSON.
+    ///
+    /// # Errors
+    /// A call failed, or no document is listed.
+    pub async fn flow_document(&self, flow_id: &str) -> Result<Option<Value>, FlowError> {
+        let listing = self.call(self.request(Method::GET, &format!("{}/assets", segment(flow_id)))).await?;
+        let asset = array(&listing, "data")
+            .iter()
+            .find(|asset| word(asset, "asset_type").as_deref() == Some("FLOW_JSON"))
+            .and_then(|asset| word(asset, "download_url"))
+            .ok_or_else(unreadable)?;
+        // The address is signed; the token stays with the Graph API.
+        let answer = exchange(API, self.http.get(asset)).await?;
+        if !answer.status.is_success() {
+            return Err(refusal(&answer).into());
+        }
+        Ok(answer.body.as_deref().and_then(|bytes| serde_json::from_slice(bytes).ok()))
+    }
+
+    /// Takes a form out of use. One that is out of use already, or was never in it, is left as it is.
+    ///
+    /// # Errors
+    /// The call failed or was refused.
+    pub async fn deprecate_flow(&self, flow_id: &str) -> Result<(), FlowError> {
+        let request = self.request(Method::POST, &format!("{}/deprecate", segment(flow_id)));
+        match self.call(request).await {
+            Ok(_) => Ok(()),
+            Err(error) if error.code == Some(NOT_DEPRECATED) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
     }
 }
 

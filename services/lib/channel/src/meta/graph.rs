@@ -6,21 +6,19 @@
 use std::time::Duration;
 
 use http::HeaderMap;
-use reqwest::{Method, RequestBuilder, Response, Url};
+use reqwest::{Method, RequestBuilder, Url};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 
-use super::error::{Failure, SendError};
-use super::{MediaError, media, send};
-use crate::outgoing::{Accepted, Answer, Channel, Media, Outgoing, Recipient};
+use super::{code, media, send};
+use crate::http_client::{self, Answered, BRIEFLY, ConnectError, exchange, segment};
+use crate::media_error::MediaError;
+use crate::outgoing::{Accepted, Answer, Channel, Forms, Media, Outgoing, Recipient};
+use crate::send_error::{Failure, SendError};
 use crate::value::{array, flag, object, whole, word};
 
-/// How long a connection may take to be made; below any total timeout.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
-/// Shorter than the other side keeps an idle connection, so that none is closed while a request is written.
-const IDLE: Duration = Duration::from_secs(20);
-/// An answer of the Graph API is a few hundred bytes; this only bounds what a broken one can cost.
-const LARGEST_ANSWER: usize = 4 * 1024 * 1024;
+/// As a sentence names it.
+pub(super) const API: &str = "the Graph API";
 
 /// How to reach the Graph API.
 #[derive(Debug, Clone)]
@@ -50,19 +48,9 @@ impl GraphClient {
     ///
     /// # Errors
     /// The base is not a URL, or the TLS backend cannot be set up.
-    pub fn new(config: GraphConfig) -> Result<Self, GraphConfigError> {
-        let base = Url::parse(&config.base_url).map_err(|_| GraphConfigError::Base)?;
-        if base.host_str().is_none() || !matches!(base.scheme(), "http" | "https") {
-            return Err(GraphConfigError::Base);
-        }
-        let http = reqwest::Client::builder()
-            .user_agent(concat!("abisu/", env!("CARGO_PKG_VERSION")))
-            .connect_timeout(CONNECT_TIMEOUT.min(config.timeout))
-            .timeout(config.timeout)
-            .pool_idle_timeout(IDLE)
-            .redirect(reqwest::redirect::Policy::none())
-            .build()
-            .map_err(GraphConfigError::Client)?;
+    pub fn new(config: GraphConfig) -> Result<Self, ConnectError> {
+        let base = http_client::base(&config.base_url)?;
+        let http = http_client::client(config.timeout)?;
         Ok(Self { http, config, base })
     }
 
@@ -75,21 +63,12 @@ impl GraphClient {
 
     /// Sends and reads the answer.
     pub(super) async fn call(&self, request: RequestBuilder) -> Result<Value, SendError> {
-        let response = request.send().await.map_err(|error| {
-            // Only a connection that was never made proves that nothing arrived.
-            let unsent = error.is_connect() || error.is_builder();
-            SendError::new(if unsent { Failure::NotSent } else { Failure::Lost })
-        })?;
-        let (status, headers) = (response.status(), response.headers().clone());
-        let answer = bounded(response, LARGEST_ANSWER).await;
-        if status.is_success() {
-            let unreadable =
-                || SendError { http_status: Some(status.as_u16()), ..SendError::new(Failure::Unreadable) };
-            return answer.and_then(|bytes| serde_json::from_slice(&bytes).ok()).ok_or_else(unreadable);
+        let answer = exchange(API, request).await?;
+        if !answer.status.is_success() {
+            return Err(refusal(&answer));
         }
-        let document: Value =
-            answer.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
-        Err(refusal(status.as_u16(), &headers, &document))
+        let document = answer.body.as_deref().and_then(|bytes| serde_json::from_slice(bytes).ok());
+        document.ok_or_else(|| SendError { http_status: Some(answer.status.as_u16()), ..unreadable() })
     }
 
     async fn send_message(
@@ -99,15 +78,11 @@ impl GraphClient {
         callback: &str,
     ) -> Result<Accepted, SendError> {
         let body =
-            send::body(recipient, message, callback).ok_or_else(|| SendError::new(Failure::NoRecipient))?;
+            send::body(recipient, message, callback).map_err(|failure| SendError::new(API, failure))?;
         let answer = self.call(self.messages().json(&body)).await?;
         let provider_ids: Vec<String> =
             array(&answer, "messages").iter().filter_map(|message| word(message, "id")).collect();
-        if provider_ids.is_empty() {
-            Err(SendError::new(Failure::Unreadable))
-        } else {
-            Ok(Accepted { provider_ids })
-        }
+        if provider_ids.is_empty() { Err(unreadable()) } else { Ok(Accepted { provider_ids }) }
     }
 
     fn messages(&self) -> RequestBuilder {
@@ -125,9 +100,27 @@ impl Channel for GraphClient {
         Box::pin(self.send_message(recipient, message, callback))
     }
 
-    fn mark_read<'a>(&'a self, message_id: &'a str) -> Answer<'a, (), SendError> {
-        let body = json!({"messaging_product": "whatsapp", "status": "read", "message_id": message_id});
-        Box::pin(async move { self.call(self.messages().json(&body)).await.map(drop) })
+    fn forms(&self) -> Forms {
+        Forms::Flow
+    }
+
+    fn shows_work(&self) -> bool {
+        true
+    }
+
+    fn working<'a>(&'a self, message_id: &'a str) -> Answer<'a, (), SendError> {
+        let body = json!({
+            "messaging_product": "whatsapp",
+            "status": "read",
+            "message_id": message_id,
+            "typing_indicator": {"type": "text"},
+        });
+        Box::pin(async move { self.call(self.messages().timeout(BRIEFLY).json(&body)).await.map(drop) })
+    }
+
+    fn probe(&self) -> Answer<'_, (), SendError> {
+        let number = self.request(Method::GET, &segment(&self.config.phone_number_id));
+        Box::pin(async move { self.call(number.query(&[("fields", "id")]).timeout(BRIEFLY)).await.map(drop) })
     }
 
     fn fetch_media<'a>(&'a self, media_id: &'a str) -> Answer<'a, Media, MediaError> {
@@ -135,58 +128,36 @@ impl Channel for GraphClient {
     }
 }
 
-/// Why no client can be made.
-#[derive(Debug, thiserror::Error)]
-pub enum GraphConfigError {
-    /// Not an address.
-    #[error("the base of the Graph API is not an http or https URL")]
-    Base,
-    /// The TLS backend.
-    #[error("the HTTP client cannot be set up")]
-    Client(#[source] reqwest::Error),
+/// An answer that says yes in words that we cannot read.
+pub(super) fn unreadable() -> SendError {
+    SendError::new(API, Failure::Unreadable)
 }
 
-/// An id as one segment of a path, whatever is in it.
-pub(super) fn segment(id: &str) -> String {
-    let safe = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
-    id.bytes()
-        .map(|byte| if safe(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
-        .collect()
-}
-
-/// The body, or `None` if it breaks off or is larger than `limit` bytes.
-async fn bounded(mut response: Response, limit: usize) -> Option<Vec<u8>> {
-    let mut bytes = Vec::new();
-    while let Some(chunk) = response.chunk().await.ok()? {
-        if bytes.len() + chunk.len() > limit {
-            return None;
-        }
-        bytes.extend_from_slice(&chunk);
-    }
-    Some(bytes)
-}
-
-fn refusal(status: u16, headers: &HeaderMap, document: &Value) -> SendError {
-    let error = object(document, "error");
+/// What a refusal says.
+pub(super) fn refusal(answer: &Answered) -> SendError {
+    let (document, status) = (answer.json(), answer.status.as_u16());
+    let error = object(&document, "error");
     let number = |key| error.and_then(|error| whole(error, key));
+    let (code, subcode) = (number("code"), number("error_subcode"));
+    let transient = error.is_some_and(|error| flag(error, "is_transient"));
+    let reason = code::reason(code, subcode, Some(status), transient);
     SendError {
-        code: number("code"),
-        subcode: number("error_subcode"),
+        code,
+        subcode,
         http_status: Some(status),
-        retry_after: retry_after(headers),
-        transient: error.is_some_and(|error| flag(error, "is_transient")),
+        retry_after: retry_after(&answer.headers),
         trace: error.and_then(|error| word(error, "fbtrace_id")),
-        ..SendError::new(Failure::Refused)
+        ..SendError::new(API, Failure::Refused(reason))
     }
 }
 
 /// `Retry-After` in seconds, else the minutes that the usage header names.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let header = |name: &str| headers.get(name)?.to_str().ok();
-    if let Some(seconds) = header("retry-after").and_then(|value| value.trim().parse().ok()) {
-        return Some(Duration::from_secs(seconds));
+    if let Some(told) = http_client::retry_after(headers) {
+        return Some(told);
     }
-    let usage: Value = serde_json::from_str(header("x-business-use-case-usage")?).ok()?;
+    let usage = headers.get("x-business-use-case-usage")?.to_str().ok()?;
+    let usage: Value = serde_json::from_str(usage).ok()?;
     let minutes = usage
         .as_object()?
         .values()

@@ -3,25 +3,19 @@
 //! The address comes from an answer, so the token goes along only to hosts that are known. What comes must be the
 //! file: not a page, not a JSON document, not more than is taken, and with the hash that was promised.
 
-use std::time::Duration;
-
-use bytes::{Bytes, BytesMut};
-use reqwest::{Method, Response, Url};
+use reqwest::{Method, Url};
 use secrecy::ExposeSecret;
 use serde_json::Value;
 
-use super::graph::{GraphClient, segment};
-use super::media_error::MediaError;
+use super::graph::GraphClient;
 use crate::digest;
+use crate::http_client::{LARGEST_FILE, download, segment};
+use crate::media_error::MediaError;
 use crate::outgoing::Media;
 use crate::value::{mime, word};
 
-/// The largest file that is taken: what a form's photo may have (25,600 KiB).
-pub const LARGEST_FILE: usize = 25 * 1024 * 1024;
 /// Meta's host for files.
 const MEDIA_HOST: &str = "lookaside.fbsbx.com";
-/// A file of 25 MiB on a slow line.
-const DOWNLOAD_TIMEOUT: Duration = Duration::from_secs(60);
 
 pub(super) async fn fetch(client: &GraphClient, media_id: &str) -> Result<Media, MediaError> {
     let request = client
@@ -36,7 +30,8 @@ pub(super) async fn fetch(client: &GraphClient, media_id: &str) -> Result<Media,
         return Err(MediaError::ForeignHost);
     }
     let promised_type = mime(&found, "mime_type");
-    let (bytes, content_type) = download(client, address, promised_type.as_deref()).await?;
+    let request = client.http.get(address).bearer_auth(client.config.token.expose_secret());
+    let (bytes, content_type) = download(request, promised_type.as_deref()).await?;
     let sha256 = digest::sha256(&bytes);
     if word(&found, "sha256").is_some_and(|promised| digest::parse_sha256(&promised) != Some(sha256)) {
         return Err(MediaError::HashMismatch);
@@ -58,47 +53,6 @@ fn trusted(base: &Url, address: &Url) -> bool {
         "https" => address.host_str() == Some(MEDIA_HOST) || address.host_str() == base.host_str(),
         scheme => scheme == base.scheme() && scheme == "http" && address.host_str() == base.host_str(),
     }
-}
-
-async fn download(
-    client: &GraphClient,
-    address: Url,
-    promised_type: Option<&str>,
-) -> Result<(Bytes, Option<String>), MediaError> {
-    let mut response = client
-        .http
-        .get(address)
-        .bearer_auth(client.config.token.expose_secret())
-        .timeout(DOWNLOAD_TIMEOUT)
-        .send()
-        .await
-        .map_err(|_| MediaError::Broken)?;
-    if response.status() != http::StatusCode::OK {
-        return Err(MediaError::Refused(response.status().as_u16()));
-    }
-    let content_type = content_type(&response);
-    // Documents may be of any type, so a page is only wrong where something else was promised.
-    let page = matches!(content_type.as_deref(), Some("application/json" | "text/html" | "text/javascript"));
-    if page && promised_type != content_type.as_deref() {
-        return Err(MediaError::NotTheFile);
-    }
-    let too_large = || MediaError::TooLarge { limit: LARGEST_FILE };
-    if response.content_length().is_some_and(|length| length > LARGEST_FILE as u64) {
-        return Err(too_large());
-    }
-    let mut bytes = BytesMut::new();
-    while let Some(chunk) = response.chunk().await.map_err(|_| MediaError::Broken)? {
-        if bytes.len() + chunk.len() > LARGEST_FILE {
-            return Err(too_large());
-        }
-        bytes.extend_from_slice(&chunk);
-    }
-    Ok((bytes.freeze(), content_type))
-}
-
-fn content_type(response: &Response) -> Option<String> {
-    let full = response.headers().get(http::header::CONTENT_TYPE)?.to_str().ok()?;
-    Some(full.split(';').next().unwrap_or_default().trim().to_ascii_lowercase())
 }
 
 #[cfg(test)]

@@ -2,10 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::outgoing::{Outgoing, Recipient};
+use crate::outgoing::{FormShape, Outgoing, Recipient};
+use crate::send_error::Failure;
 
-/// `None` when there is nobody to send to.
-pub(super) fn body(recipient: &Recipient, message: &Outgoing, callback: &str) -> Option<Value> {
+/// The body, or why there can be none.
+pub(super) fn body(recipient: &Recipient, message: &Outgoing, callback: &str) -> Result<Value, Failure> {
     let mut body = json!({
         "messaging_product": "whatsapp",
         "recipient_type": "individual",
@@ -17,16 +18,17 @@ pub(super) fn body(recipient: &Recipient, message: &Outgoing, callback: &str) ->
             body["to"] = json!(format!("+{}", phone.trim_start_matches('+')));
         }
         Recipient { phone: None, user_id: Some(user_id) } => body["recipient"] = json!(user_id),
-        Recipient { phone: None, user_id: None } => return None,
+        Recipient { phone: None, user_id: None } => return Err(Failure::NoRecipient),
     }
-    let (kind, part) = part(message);
+    let (kind, part) = part(message).ok_or(Failure::Unsayable)?;
     body["type"] = json!(kind);
     body[kind] = part;
-    Some(body)
+    Ok(body)
 }
 
-fn part(message: &Outgoing) -> (&'static str, Value) {
-    match message {
+/// `None`: a form that is not one of Meta's.
+fn part(message: &Outgoing) -> Option<(&'static str, Value)> {
+    Some(match message {
         Outgoing::Text { text } => ("text", json!({"body": text, "preview_url": false})),
         Outgoing::Buttons { text, buttons } => {
             let buttons: Vec<Value> = buttons
@@ -51,7 +53,8 @@ fn part(message: &Outgoing) -> (&'static str, Value) {
         Outgoing::LocationRequest { text } => {
             interactive("location_request_message", text, json!({"name": "send_location"}))
         }
-        Outgoing::Form { text, cta, flow_id, token, first_screen, data, draft } => {
+        Outgoing::Form { text, cta, token, shape } => {
+            let FormShape::Flow { flow_id, first_screen, data, draft } = shape else { return None };
             let mut payload = json!({"screen": first_screen});
             // Meta refuses an empty object.
             if data.as_object().is_some_and(|data| !data.is_empty()) {
@@ -68,7 +71,7 @@ fn part(message: &Outgoing) -> (&'static str, Value) {
             });
             interactive("flow", text, json!({"name": "flow", "parameters": parameters}))
         }
-    }
+    })
 }
 
 fn interactive(kind: &str, text: &str, action: Value) -> (&'static str, Value) {
@@ -93,7 +96,8 @@ mod tests {
         let recipient = Recipient { phone: None, user_id: Some("ES.1".into()) };
         let by_id = body(&recipient, &text, "cb").unwrap();
         assert_eq!((by_id.get("to"), &by_id["recipient"]), (None, &json!("ES.1")));
-        assert_eq!(body(&Recipient { phone: None, user_id: None }, &text, "cb"), None);
+        let nobody = Recipient { phone: None, user_id: None };
+        assert_eq!(body(&nobody, &text, "cb"), Err(Failure::NoRecipient));
     }
 
     #[test]
@@ -133,11 +137,13 @@ mod tests {
                 Outgoing::Form {
                     text: "?".into(),
                     cta: "Fill in".into(),
-                    flow_id: "77".into(),
                     token: "t".into(),
-                    first_screen: "START".into(),
-                    data: json!({}),
-                    draft: false,
+                    shape: FormShape::Flow {
+                        flow_id: "77".into(),
+                        first_screen: "START".into(),
+                        data: json!({}),
+                        draft: false,
+                    },
                 },
                 "interactive",
                 json!({"type": "flow", "body": {"text": "?"}, "action": {"name": "flow", "parameters": {

@@ -48,7 +48,14 @@ pub(super) fn read(message: &Value) -> Result<Body, &'static str> {
         Kind::ButtonReply | Kind::TemplateButton | Kind::ListReply => answer(&mut body, message)?,
         Kind::Form => {
             let response = object(message, "interactive_reply").and_then(|reply| reply.get("response"));
-            let response = response.ok_or("a form needs `interactive_reply` with `response`")?.clone();
+            let mut response = response.ok_or("a form needs `interactive_reply` with `response`")?.clone();
+            // The token under the name that it was sent with.
+            if let Some(fields) = response.as_object_mut()
+                && !fields.contains_key("flow_token")
+                && let Some(token) = fields.remove("token")
+            {
+                fields.insert("flow_token".to_owned(), token);
+            }
             body.interactive = Some(Interactive::Form { response });
         }
         Kind::Reaction => {

@@ -1,6 +1,6 @@
 //! The file of channels: what is right, what is wrong, and by which line and field it says so.
 
-use channel::config::{ChannelsFile, Provider, Secrets, Source, Verification};
+use channel::config::{ChannelsFile, Provider, Purpose, Secrets, Source, Verification};
 use channel::signature::{Algorithm, Encoding};
 use secrecy::ExposeSecret;
 
@@ -16,6 +16,7 @@ channels:
     app_secrets: [{env: OLD}, {file: /secrets/new}]
     verify_token: {env: VERIFY}
     access_token: {env: ACCESS}
+    test_numbers: [\"+34600000001\"]
   - id: infobip
     kind: whatsapp_infobip
     sender: \"+34945000001\"
@@ -29,12 +30,18 @@ channels:
   - id: city-app
     kind: webhook
     secrets: [{env: OLD}]
+    url: https://app.example/abisu
+    media_hosts: [files.example]
+  - id: synthetic
+    kind: synthetic
+    secrets: [{env: OLD}]
 ";
 
 #[test]
 fn every_kind_is_read_with_what_belongs_to_it() {
     let file = ChannelsFile::parse(WHOLE).unwrap();
-    let [meta, infobip, basic, webhook] = file.accounts() else { panic!("four channels") };
+    let [meta, infobip, basic, webhook, synthetic] = file.accounts() else { panic!("five channels") };
+    let meta_account = meta;
     let Provider::Meta(meta) = &meta.provider else { panic!("Meta") };
     assert!(meta.default);
     // Digits without quotes are a text here all the same.
@@ -51,6 +58,11 @@ fn every_kind_is_read_with_what_belongs_to_it() {
     let Provider::Infobip(basic) = &basic.provider else { panic!("Infobip") };
     assert!(matches!(&basic.verification, Verification::Basic { user, .. } if user == "us"));
     assert_eq!((webhook.id.as_str(), webhook.kind()), ("city-app", "webhook"));
+    let Provider::Webhook(of_webhook) = &webhook.provider else { panic!("a webhook") };
+    assert_eq!(of_webhook.url.as_deref(), Some("https://app.example/abisu"));
+    assert_eq!(of_webhook.media_hosts, ["files.example"]);
+    assert_eq!((synthetic.id.as_str(), synthetic.kind()), ("synthetic", "synthetic"));
+    assert_eq!(meta_account.test_numbers(), ["34600000001"]);
 }
 
 #[test]
@@ -78,10 +90,10 @@ fn what_is_wrong_is_named_by_line_and_field() {
     // (what to replace, by what, the line, the field)
     let table = [
         ("id: whatsapp\n", "id: Whats App\n", 2, "id"),
-        ("id: whatsapp\n", "id: infobip\n", 12, "id"),
+        ("id: whatsapp\n", "id: infobip\n", 13, "id"),
         ("  - id: whatsapp\n    kind", "  - kind", 2, "id"),
-        ("kind: webhook", "kind: telegram", 23, "kind"),
-        ("    kind: webhook\n", "", 22, "kind"),
+        ("kind: webhook", "kind: telegram", 24, "kind"),
+        ("    kind: webhook\n", "", 23, "kind"),
         ("default: true", "default: false", 2, "default"),
         ("default: true", "default: maybe", 4, "default"),
         ("phone_number_id: 100000000000001", "phone_number_id: +34945000000", 5, "phone_number_id"),
@@ -97,13 +109,20 @@ fn what_is_wrong_is_named_by_line_and_field() {
         ("verify_token: {env: VERIFY}", "verify_tokn: {env: VERIFY}", 10, "verify_tokn"),
         ("access_token: {env: ACCESS}", "access_token: {env: \"\"}", 11, "access_token"),
         ("access_token: {env: ACCESS}", "verify_token: {env: ACCESS}", 11, "verify_token"),
-        ("sender: \"+34945000001\"", "sender: us", 14, "sender"),
-        ("sender: \"+34945000001\"", "sender: 34945000002", 18, "sender"),
-        ("algorithm: sha512", "algorithm: crc32", 17, "algorithm"),
-        ("encoding: base64", "encoding: rot13", 17, "encoding"),
-        ("header: X-Signature", "header: \"a b\"", 17, "header"),
-        ("    basic: {user: us, passwords: [{env: OLD}]}\n", "", 18, "hmac"),
-        ("secrets: [{env: OLD}]\n", "secrets: [{env: OLD}]\n    sender: 1\n", 25, "sender"),
+        ("sender: \"+34945000001\"", "sender: us", 15, "sender"),
+        ("sender: \"+34945000001\"", "sender: 34945000002", 19, "sender"),
+        ("algorithm: sha512", "algorithm: crc32", 18, "algorithm"),
+        ("encoding: base64", "encoding: rot13", 18, "encoding"),
+        ("header: X-Signature", "header: \"a b\"", 18, "header"),
+        ("    basic: {user: us, passwords: [{env: OLD}]}\n", "", 19, "hmac"),
+        ("    url: https://app.example/abisu\n", "    sender: 1\n", 26, "sender"),
+        ("url: https://app.example/abisu", "url: app.example", 26, "url"),
+        ("[files.example]", "[\"https://files.example\"]", 27, "media_hosts"),
+        ("[files.example]", "[files.example:8443]", 27, "media_hosts"),
+        ("test_numbers: [\"+34600000001\"]", "test_numbers: [Ane]", 12, "test_numbers"),
+        ("id: synthetic", "id: other", 28, "id"),
+        ("id: city-app", "id: synthetic", 23, "id"),
+        ("kind: synthetic\n", "kind: synthetic\n    url: https://x.example\n", 30, "url"),
     ];
     for (what, by, line, field) in table {
         assert!(WHOLE.contains(what), "{what}");
@@ -118,9 +137,9 @@ fn what_is_wrong_is_named_by_line_and_field() {
         let error = ChannelsFile::parse(text).expect_err(text);
         assert!(error.to_string().starts_with("line 1, "), "{text}: {error}");
     }
-    let two = WHOLE.replace("id: city-app\n    kind: webhook\n    secrets: [{env: OLD}]", "\
+    let two = WHOLE.replace("id: city-app\n    kind: webhook\n    secrets: [{env: OLD}]\n    url: https://app.example/abisu\n    media_hosts: [files.example]", "\
 id: second\n    kind: whatsapp_meta\n    default: true\n    phone_number_id: 2\n    app_secrets: [{env: A}]\n    verify_token: {env: B}");
-    assert!(ChannelsFile::parse(&two).unwrap_err().to_string().contains("line 22, default: only one"));
+    assert!(ChannelsFile::parse(&two).unwrap_err().to_string().contains("line 23, default: only one"));
 }
 
 #[test]
@@ -158,4 +177,30 @@ fn a_file_that_changes_is_seen_and_one_that_is_gone_changes_nothing() {
     std::fs::remove_file(&path).unwrap();
     let gone = secrets.reread();
     assert_eq!((gone.changed, gone.failed.len(), now(&secrets).as_str()), (false, 1, "two"));
+}
+
+#[test]
+fn each_purpose_asks_for_its_own_secrets_and_for_what_it_cannot_do_without() {
+    let file = ChannelsFile::parse(&WHOLE.replace("{file: /secrets/new}", "{env: NEW}")).unwrap();
+    let asked = |purpose| {
+        let none = Secrets::read_for(&file, purpose, |_| None).unwrap_err().to_string();
+        ["OLD", "NEW", "VERIFY", "ACCESS", "KEY"].map(|name| none.contains(&format!("variable {name} is")))
+    };
+    assert_eq!(asked(Purpose::Receive), [true, true, true, false, false]);
+    // A webhook signs what it posts with the secret that it is called with.
+    assert_eq!(asked(Purpose::Send), [true, false, false, true, true]);
+
+    file.suits(Purpose::Receive).unwrap();
+    let lacking = file.suits(Purpose::Send).unwrap_err().to_string();
+    assert!(lacking.starts_with("line 19, base_url: is missing; the channel infobip-2"), "{lacking}");
+    assert_eq!(file.suits(Purpose::Send).unwrap_err().0.len(), 1);
+    for (what, field) in [
+        ("    access_token: {env: ACCESS}\n", "access_token"),
+        ("    url: https://app.example/abisu\n", "url"),
+        ("    api_key: {env: KEY}\n", "api_key"),
+    ] {
+        let lacking =
+            ChannelsFile::parse(&WHOLE.replace(what, "")).unwrap().suits(Purpose::Send).unwrap_err();
+        assert!(lacking.0.iter().any(|problem| problem.field == field), "{lacking}");
+    }
 }

@@ -55,3 +55,23 @@ async fn all_pages_of_a_listing_are_read() {
     assert_eq!(ids, ["1", "2"]);
     assert_eq!(server.asked()[1].path, "/meta/v26.0/900/flows?fields=id%2Cname%2Cstatus&after=c");
 }
+
+#[tokio::test]
+async fn a_document_is_read_back_without_the_token_and_taking_out_of_use_may_be_repeated() {
+    let server = Server::start().await;
+    let listed =
+        json!({"data": [{"asset_type": "FLOW_JSON", "download_url": format!("{}/asset", server.url)}]});
+    server.replies_json(200, &listed);
+    server.replies_json(200, &json!({"version": "7.3"}));
+    assert_eq!(server.client().flow_document("9").await.unwrap().unwrap()["version"], "7.3");
+    let asked = server.asked();
+    assert_eq!(asked[0].path, "/meta/v26.0/9/assets");
+    assert!(asked[1].headers.get("authorization").is_none());
+
+    server.replies_json(200, &json!({"success": true}));
+    server.replies_json(400, &json!({"error": {"code": 139_003}}));
+    server.replies_json(400, &json!({"error": {"code": 100}}));
+    server.client().deprecate_flow("9").await.unwrap();
+    server.client().deprecate_flow("9").await.unwrap();
+    server.client().deprecate_flow("9").await.unwrap_err();
+}

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use channel::meta::{Class, Failure, Scope};
-use channel::{Channel, Outgoing, Recipient};
+use channel::{Channel, Class, Failure, Outgoing, Recipient, Scope};
 use serde_json::{Value, json};
 
 use crate::server::{Reply, Server, client};
@@ -31,12 +30,27 @@ async fn a_message_is_sent_with_the_token_and_its_id_comes_back() {
 }
 
 #[tokio::test]
-async fn a_read_mark_names_the_message() {
+async fn a_mark_names_the_message_and_shows_that_an_answer_is_written() {
     let server = Server::start().await;
     server.replies_json(200, &json!({"success": true}));
-    server.client().mark_read("wamid.7").await.unwrap();
+    server.client().working("wamid.7").await.unwrap();
     let body: Value = serde_json::from_slice(&server.asked()[0].body).unwrap();
-    assert_eq!(body, json!({"messaging_product": "whatsapp", "status": "read", "message_id": "wamid.7"}));
+    assert_eq!(
+        body,
+        json!({"messaging_product": "whatsapp", "status": "read", "message_id": "wamid.7",
+               "typing_indicator": {"type": "text"}})
+    );
+}
+
+#[tokio::test]
+async fn a_probe_reads_the_number_and_sends_nothing() {
+    let server = Server::start().await;
+    server.replies_json(200, &json!({"id": "100200300"}));
+    server.replies_json(401, &json!({"error": {"code": 190}}));
+    server.client().probe().await.unwrap();
+    assert!(server.client().probe().await.unwrap_err().needs_operator());
+    let asked = &server.asked()[0];
+    assert_eq!((asked.method.as_str(), asked.path.as_str()), ("GET", "/meta/v26.0/100200300?fields=id"));
 }
 
 #[tokio::test]

@@ -12,4 +12,5 @@ mod media;
 mod mutated;
 mod payload;
 mod proof;
+mod senders;
 mod server;

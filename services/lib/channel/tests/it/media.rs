@@ -1,7 +1,6 @@
 //! Fetching files over HTTP.
 
-use channel::Channel;
-use channel::meta::{LARGEST_FILE, MediaClass, MediaError};
+use channel::{Channel, LARGEST_FILE, MediaClass, MediaError};
 use serde_json::{Value, json};
 
 use crate::server::{Reply, Server};

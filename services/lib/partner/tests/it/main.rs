@@ -5,3 +5,4 @@
 mod conformance;
 mod particular;
 mod platform;
+mod session;

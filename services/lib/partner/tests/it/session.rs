@@ -1,0 +1,121 @@
+//! The login: one for all who wait, kept until shortly before its end, shared when it fails.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use axum::routing::post;
+use axum::{Json, Router};
+use clap::Parser;
+use partner::args::PartnerArgs;
+use partner::{NoPass, Partner, Timeouts};
+use serde_json::{Value, json};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+#[derive(Parser)]
+struct Args {
+    #[command(flatten)]
+    partner: PartnerArgs,
+}
+
+/// A platform whose logins are answered one by one, with tokens that live for so many seconds; 0: they fail.
+struct Door {
+    partner: Arc<dyn Partner>,
+    logins: Arc<AtomicUsize>,
+    answers: Arc<Semaphore>,
+}
+
+async fn door(life: u64) -> Door {
+    door_with(life, "--partner-password=pass word").await
+}
+
+async fn door_with(life: u64, password: &str) -> Door {
+    let (logins, answers) = (Arc::new(AtomicUsize::new(0)), Arc::new(Semaphore::new(0)));
+    let (count, turns) = (Arc::clone(&logins), Arc::clone(&answers));
+    let login = async move |Json(body): Json<Value>| {
+        let number = count.fetch_add(1, Ordering::SeqCst) + 1;
+        turns.acquire().await.unwrap().forget();
+        match life {
+            0 => Err(StatusCode::SERVICE_UNAVAILABLE),
+            _ if body["password"] != "pass word" => Err(StatusCode::UNAUTHORIZED),
+            life => Ok(Json(json!({ "token": format!("token-{number}"), "expires_in": life }))),
+        }
+    };
+    let router = Router::new().route("/api/login", post(login));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("--partner-url=http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+    let flags = ["test", &url, "--partner-user=abisu", password];
+    let config = Args::try_parse_from(flags).unwrap().partner.config().unwrap();
+    let second = Duration::from_secs(1);
+    let timeouts = Timeouts { connect: second, send: second * 20, login: second * 20 };
+    Door { partner: partner::connect(&config, timeouts).unwrap().into(), logins, answers }
+}
+
+/// Eight who want a pass at the same time, of whom one logs in.
+async fn eight(door: &Door) -> Vec<Result<Arc<str>, NoPass>> {
+    let mut waiting = JoinSet::new();
+    for _ in 0..8 {
+        let partner = Arc::clone(&door.partner);
+        waiting.spawn(async move { partner.pass().await.map(|pass| pass.0) });
+    }
+    while door.logins.load(Ordering::SeqCst) == 0 {
+        tokio::task::yield_now().await;
+    }
+    door.answers.add_permits(8);
+    waiting.join_all().await
+}
+
+#[tokio::test]
+async fn all_who_wait_share_one_login_or_its_failure() {
+    let good = door(300).await;
+    let passes = eight(&good).await;
+    assert!(passes.iter().all(|pass| pass.as_deref() == Ok("token-1")), "{passes:?}");
+    assert_eq!(good.logins.load(Ordering::SeqCst), 1);
+
+    let bad = door(0).await;
+    let failures = eight(&bad).await;
+    let away = NoPass::Unavailable("http 503".to_owned());
+    assert!(failures.iter().all(|failure| failure.as_ref() == Err(&away)), "{failures:?}");
+    assert_eq!(bad.logins.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn a_token_is_replaced_before_it_ends_and_when_it_is_refused_and_only_then() {
+    let door = door(2).await;
+    door.answers.add_permits(8);
+    let first = door.partner.pass().await.unwrap();
+    let had = Instant::now();
+    let second = loop {
+        let asked = had.elapsed();
+        let pass = door.partner.pass().await.unwrap();
+        if pass.0 != first.0 {
+            break pass;
+        }
+        assert!(asked < Duration::from_secs(2), "a token was given out that has ended");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    };
+    // Who still holds the old one takes nothing from the others.
+    door.partner.forget(&first).await;
+    assert_eq!(door.partner.pass().await.unwrap().0, second.0);
+    door.partner.forget(&second).await;
+    assert_ne!(door.partner.pass().await.unwrap().0, second.0);
+}
+
+#[tokio::test]
+async fn a_password_in_a_file_is_rotated_while_the_service_runs() {
+    let file = std::env::temp_dir().join(format!("abisu-password-{}", rand::random::<u64>()));
+    std::fs::write(&file, "the old one\n").unwrap();
+    let door = door_with(300, &format!("--partner-password-file={}", file.display())).await;
+    door.answers.add_permits(8);
+    assert_eq!(door.partner.pass().await.map(|_| ()), Err(NoPass::Refused(401)));
+    std::fs::write(&file, "pass word\n").unwrap();
+    let pass = door.partner.pass().await.unwrap();
+    std::fs::remove_file(&file).unwrap();
+    // Without its file it is what it was at the start.
+    door.partner.forget(&pass).await;
+    assert_eq!(door.partner.pass().await.map(|_| ()), Err(NoPass::Refused(401)));
+}

@@ -8,10 +8,12 @@
 mod belt;
 mod claim;
 mod claimer;
+mod settle_all;
 
 pub use belt::{belt, repair};
 pub use claim::{Claim, claim};
 pub use claimer::Claimer;
+pub use settle_all::settle_all;
 
 use chrono::{DateTime, Utc};
 use sqlx::{PgConnection, PgPool};

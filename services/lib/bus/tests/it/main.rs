@@ -24,6 +24,7 @@ mod photo;
 mod retention;
 mod roles;
 mod schedule;
+mod settle_all;
 mod soak;
 mod state;
 mod wake;

@@ -1,4 +1,4 @@
-//! Figures by name, one a round; shown as median and spread.
+//! Figures by name, one a round; shown as median and spread, with what a reader must know beside them.
 
 use std::fmt;
 use std::path::Path;
@@ -10,6 +10,7 @@ use xtask::bench::Args;
 #[derive(Default)]
 pub(crate) struct Board {
     rows: Vec<Row>,
+    notes: Vec<String>,
 }
 
 struct Row {
@@ -26,6 +27,24 @@ impl Board {
             Some(row) => row.rounds.push(figure),
             None => self.rows.push(Row { name: name.to_owned(), unit, rounds: vec![figure] }),
         }
+    }
+
+    /// Notes something that is no figure: what was left out, and why. Once, however often it is said.
+    pub(crate) fn note(&mut self, note: impl Into<String>) {
+        let note = note.into();
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
+    /// The median of a figure, if it was measured.
+    pub(crate) fn median(&self, name: &str) -> Option<f64> {
+        self.rows.iter().find(|row| row.name == name).map(|row| row.spread()[1])
+    }
+
+    /// A figure of the latest round, if it was measured.
+    pub(crate) fn last(&self, name: &str) -> Option<f64> {
+        self.rows.iter().find(|row| row.name == name).and_then(|row| row.rounds.last().copied())
     }
 
     /// Adds how often the figure `over` goes into `of`, round by round: what disturbs a round disturbs both. Nothing
@@ -46,10 +65,11 @@ impl Board {
             "measured_at": chrono::Utc::now().to_rfc3339(),
             "processors": std::thread::available_parallelism().map_or(0, usize::from),
             "server": server,
-            "rounds": args.rounds,
-            "seconds": args.seconds,
+            "rounds": args.rounds(),
+            "seconds": args.length().as_secs(),
             "settled": args.settled,
             "figures": figures,
+            "notes": self.notes,
         });
         Ok(std::fs::write(path, format!("{document:#}\n"))?)
     }
@@ -80,7 +100,10 @@ impl fmt::Display for Board {
             let [least, median, most] = row.spread().map(short);
             writeln!(f, "{:<width$}  {median:>10} {least:>10} {most:>10}  {}", row.name, row.unit)?;
         }
-        Ok(())
+        if !self.notes.is_empty() {
+            writeln!(f)?;
+        }
+        self.notes.iter().try_for_each(|note| writeln!(f, "{note}"))
     }
 }
 
@@ -92,12 +115,4 @@ fn short(figure: f64) -> String {
         1.0.. => format!("{figure:.2}"),
         _ => format!("{figure:.3}"),
     }
-}
-
-/// The value below which a share of the samples lies; in their unit. Sorts them.
-pub(crate) fn percentile(samples: &mut [f64], share: f64) -> f64 {
-    samples.sort_by(f64::total_cmp);
-    // Samples are far fewer than 2^52.
-    let place = (samples.len() as f64 * share) as usize;
-    samples.get(place.min(samples.len().saturating_sub(1))).copied().unwrap_or(f64::NAN)
 }

@@ -3,15 +3,27 @@
 //! What is compared is measured in the same rounds on the same server; every figure is kept and shown with its spread,
 //! and none is asserted: a slow machine is no defect.
 //!
-//! * [`bus`]: append, claim and settle in this process.
+//! * [`bus`]: append, claim and settle in this process, beside other queues on Postgres.
 //! * [`ingest`]: signed webhooks over HTTP to the service.
 //! * [`geocode`]: coverage and addresses over gRPC to the service.
+//! * [`push`]: a backlog of reports to a partner that takes a while for each.
+//! * [`conversations`]: whole reports with the simulators.
+//! * [`soak`]: the queue while parts of it freeze, restart or are cut off; what must hold is checked there.
+//! * [`weather`], [`idle`], [`memory`]: the services under attack, at rest, and with much waiting.
 //! * [`yardstick`]: pgbench, what the server itself can do.
 
 mod board;
 mod bus;
+mod conversations;
 mod geocode;
+mod idle;
 mod ingest;
+mod memory;
+mod push;
+mod soak;
+mod stats;
+mod watch;
+mod weather;
 mod yardstick;
 
 use std::time::Duration;
@@ -28,6 +40,8 @@ use xtask::progress::say;
 use xtask::tree::STATE;
 
 use board::Board;
+use soak::Soak;
+use soak::frozen::{Launch, Worker};
 use yardstick::Yardstick;
 
 /// Measures Abisu
@@ -52,6 +66,10 @@ fn main() -> anyhow::Result<()> {
         println!("run `cargo xtask bench`");
         return Ok(());
     }
+    // A worker process of a soak, started by this program itself.
+    if let Some(worker) = Worker::from_env() {
+        return tokio::runtime::Runtime::new()?.block_on(worker.run());
+    }
     let Figures { args } = Figures::parse();
     tokio::runtime::Runtime::new()?.block_on(async {
         let mut interrupt = signal(SignalKind::interrupt())?;
@@ -67,14 +85,21 @@ fn main() -> anyhow::Result<()> {
 
 async fn run(args: Args) -> anyhow::Result<()> {
     let cluster = Cluster::start(&STATE, true).await?;
-    let yardstick = Yardstick::prepare(&cluster).await?;
-    let length = Duration::from_secs(args.seconds);
-    let bench = Bench { cluster, yardstick, length, args };
+    let compared = matches!(args.what, What::Bus | What::Ingest);
+    let yardstick = if compared { Yardstick::prepare(&cluster).await? } else { None };
+    let length = args.length();
+    let mut bench = Bench { cluster, yardstick, length, args };
     let mut board = Board::default();
     match bench.args.what {
         What::Bus => bus::measure(&bench, &mut board).await?,
         What::Ingest => ingest::measure(&bench, &mut board).await?,
         What::Geocode => geocode::measure(&bench, &mut board).await?,
+        What::Push => push::measure(&bench, &mut board).await?,
+        What::Conversations => conversations::measure(&bench, &mut board).await?,
+        What::Soak => soaks(&mut bench, &mut board).await?,
+        What::Weather => Box::pin(weather::measure(&mut bench, &mut board)).await?,
+        What::Idle => idle::measure(&mut bench, &mut board).await?,
+        What::Memory => memory::measure(&bench, &mut board).await?,
     }
     print!("{board}");
     if let Some(path) = &bench.args.json {
@@ -87,10 +112,32 @@ async fn run(args: Args) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// All of them.
+const SOAKS: [Soak; 6] = [Soak::Hot, Soak::Held, Soak::Deep, Soak::Frozen, Soak::Restart, Soak::Network];
+
+/// Every soak that is asked for, each in a database of its own.
+async fn soaks(bench: &mut Bench, board: &mut Board) -> anyhow::Result<()> {
+    let length = bench.length;
+    for round in 1..=bench.args.rounds() {
+        for soak in SOAKS.into_iter().filter(|soak| bench.args.wants(soak.name())) {
+            say(format!("round {round}: {}, {} s", soak.name(), length.as_secs()));
+            let name = format!("{}_{round}", soak.name());
+            bench.database(&name).await?.close().await;
+            let worker = Launch { program: std::env::current_exe()?, args: Vec::new() };
+            let url = bench.cluster.url(&name);
+            let server = Some(&mut bench.cluster);
+            for figure in soak.run(&url, server, &worker, length).await? {
+                board.add(&figure.name, figure.unit, figure.value);
+            }
+        }
+    }
+    Ok(())
+}
+
 impl Bench {
     /// Says which round begins, for as many as are asked for.
     fn rounds(&self) -> impl Iterator<Item = u32> {
-        let rounds = self.args.rounds;
+        let rounds = self.args.rounds();
         (1..=rounds).inspect(move |round| say(format!("round {round} of {rounds}")))
     }
 

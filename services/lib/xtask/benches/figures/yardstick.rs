@@ -9,7 +9,7 @@ use tokio::process::Command;
 use xtask::postgres::Cluster;
 use xtask::progress::say;
 
-use crate::board::percentile;
+use crate::stats::percentile;
 
 /// Its database.
 const DATABASE: &str = "yardstick";

@@ -1,10 +1,10 @@
 //! Installs PostgreSQL with PostGIS where that is one package away: Debian and its relatives.
 
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, bail};
 
+use crate::debian::{self, apt_get};
 use crate::progress::say;
 
 /// What to do by hand.
@@ -18,7 +18,7 @@ or name the folder of its programs (initdb, postgres) in ABISU_TEST_PG";
 /// Installs the newest version that has PostGIS.
 pub(super) fn install(refused: &[String]) -> anyhow::Result<()> {
     let why = refused.join("; ");
-    if !Path::new("/etc/debian_version").exists() || !Path::new("/usr/bin/apt-get").exists() {
+    if !debian::is_here() {
         bail!("no usable PostgreSQL with PostGIS: {why}\n{HINT}");
     }
     say(format!("no usable PostgreSQL with PostGIS ({why}): installing it"));
@@ -34,26 +34,6 @@ pub(super) fn install(refused: &[String]) -> anyhow::Result<()> {
         (format!("postgresql-{version}"), format!("postgresql-{version}-postgis-{postgis}"));
     say(format!("apt-get install {server} {postgis}"));
     apt_get(&["install", "--yes", "--quiet", "--no-install-recommends", &server, &postgis]).context(HINT)
-}
-
-fn apt_get(args: &[&str]) -> anyhow::Result<()> {
-    let root = rustix::process::geteuid().is_root();
-    let mut command = Command::new(if root { "apt-get" } else { "sudo" });
-    if !root {
-        // Through `env`: sudo drops what it does not know.
-        command.args(["env", "DEBIAN_FRONTEND=noninteractive", "apt-get"]);
-    }
-    // Its output is progress, not a result.
-    let stdout = std::io::stderr();
-    let status = command
-        .args(args)
-        .env("DEBIAN_FRONTEND", "noninteractive")
-        .stdin(if root { Stdio::null() } else { Stdio::inherit() })
-        .stdout(Stdio::from(stdout))
-        .status()
-        .with_context(|| format!("cannot run {}", if root { "apt-get" } else { "sudo" }))?;
-    ensure!(status.success(), "apt-get {} failed ({status})", args.join(" "));
-    Ok(())
 }
 
 /// The newest server version with its newest PostGIS, from lines like `postgresql-17-postgis-3 - …`.

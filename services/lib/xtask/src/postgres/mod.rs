@@ -2,14 +2,16 @@
 //!
 //! A server counts only if it can create PostGIS in a database: many machines have one that cannot. The data goes to
 //! `.abisu/postgres/`, or under `/var/tmp` where the user that the server runs as cannot reach the repository: root
-//! runs it as an ordinary user, since Postgres refuses root. It listens on 127.0.0.1 alone, trusts who connects there,
-//! and everything in it is gone when it stops.
+//! runs it as an ordinary user, since Postgres refuses root. It trusts who connects on 127.0.0.1 and listens nowhere
+//! else unless it is asked to, where it wants passwords. Everything in it is gone when the value is.
 
 mod account;
 mod find;
 mod install;
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
+use std::io::Write as _;
+use std::net::{IpAddr, TcpListener};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
@@ -40,6 +42,23 @@ pub struct Cluster {
     programs: PathBuf,
     folder: PathBuf,
     state: PathBuf,
+    program: Program,
+}
+
+/// How the server is started, the first time and again.
+#[derive(Debug)]
+struct Program {
+    path: PathBuf,
+    args: Vec<String>,
+    log: PathBuf,
+}
+
+/// What may differ from server to server.
+#[derive(Debug, Clone, Copy, Default)]
+struct Wishes {
+    durable: bool,
+    /// An address of this machine beside 127.0.0.1.
+    also: Option<IpAddr>,
 }
 
 impl Cluster {
@@ -51,14 +70,26 @@ impl Cluster {
     /// # Errors
     /// No Postgres with PostGIS is here and none can be installed; the message says what to install.
     pub async fn start(state: &Path, durable: bool) -> anyhow::Result<Self> {
+        Self::start_as(state, Wishes { durable, also: None }).await
+    }
+
+    /// As [`Cluster::start`], not durable, and reachable at another address of this machine as well, with a password.
+    ///
+    /// # Errors
+    /// As there; also when `address` is not of this machine.
+    pub(crate) async fn start_at(state: &Path, address: IpAddr) -> anyhow::Result<Self> {
+        Self::start_as(state, Wishes { durable: false, also: Some(address) }).await
+    }
+
+    async fn start_as(state: &Path, wishes: Wishes) -> anyhow::Result<Self> {
         ledger::clean(state)?;
         let mut refused = Vec::new();
-        if let Some(cluster) = Self::first_usable(state, durable, &mut refused).await? {
+        if let Some(cluster) = Self::first_usable(state, wishes, &mut refused).await? {
             return Ok(cluster);
         }
         if std::env::var_os("ABISU_TEST_PG").is_none() {
             install::install(&refused)?;
-            if let Some(cluster) = Self::first_usable(state, durable, &mut refused).await? {
+            if let Some(cluster) = Self::first_usable(state, wishes, &mut refused).await? {
                 return Ok(cluster);
             }
         }
@@ -67,12 +98,12 @@ impl Cluster {
 
     async fn first_usable(
         state: &Path,
-        durable: bool,
+        wishes: Wishes,
         refused: &mut Vec<String>,
     ) -> anyhow::Result<Option<Self>> {
         refused.clear();
         for programs in find::candidates() {
-            match Self::start_from(&programs, state, durable).await {
+            match Self::start_from(&programs, state, wishes).await {
                 Ok(cluster) => return Ok(Some(cluster)),
                 Err(error) => refused.push(format!("{}: {error:#}", programs.display())),
             }
@@ -83,7 +114,7 @@ impl Cluster {
         Ok(None)
     }
 
-    async fn start_from(programs: &Path, state: &Path, durable: bool) -> anyhow::Result<Self> {
+    async fn start_from(programs: &Path, state: &Path, wishes: Wishes) -> anyhow::Result<Self> {
         let account = Account::for_server()?;
         let folder = account.make_folder(&state.join("postgres"))?;
         ledger::path(state, &folder);
@@ -91,11 +122,18 @@ impl Cluster {
         let logs = state.join("logs");
         fs::create_dir_all(&logs)?;
         let log = logs.join("postgres.log");
-        let started = Self::init_and_start(programs, &account, &data, &log, durable);
-        let (server, port) = started.inspect_err(|_| remove(state, &folder))?;
+        File::create(&log)?;
+        let started = || -> anyhow::Result<(Child, u16, Program)> {
+            init(programs, &account, &data, wishes)?;
+            let port = free_port(wishes.also)?;
+            let args = arguments(&data, port, wishes);
+            let program = Program { path: programs.join("postgres"), args, log: log.clone() };
+            Ok((program.spawn(&account)?, port, program))
+        };
+        let (server, port, program) = started().inspect_err(|_| remove(state, &folder))?;
         ledger::child(state, server.id());
         let mut cluster =
-            Self { server, port, programs: programs.to_owned(), folder, state: state.to_owned() };
+            Self { server, port, programs: programs.to_owned(), folder, state: state.to_owned(), program };
         cluster.answers().await.with_context(|| tail(&log))?;
         cluster.database("abisu").await?;
         let mut on = PgConnection::connect(&cluster.url("abisu")).await?;
@@ -108,45 +146,32 @@ impl Cluster {
         Ok(cluster)
     }
 
-    fn init_and_start(
-        programs: &Path,
-        account: &Account,
-        data: &Path,
-        log: &Path,
-        durable: bool,
-    ) -> anyhow::Result<(Child, u16)> {
-        say(format!("starting a private PostgreSQL from {}", programs.display()));
-        let mut initdb = account.command(&programs.join("initdb"));
-        initdb.args(["--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync", "--username", OWNER]);
-        let output = initdb.arg("--pgdata").arg(data).output().context("cannot run initdb")?;
-        if !output.status.success() {
-            bail!("initdb failed: {}", String::from_utf8_lossy(&output.stderr).trim());
+    /// Ends the server at once, as a crash does, does something while it is down, and starts it again on the same data.
+    ///
+    /// # Errors
+    /// It does not come up again.
+    pub(crate) async fn crash<T>(&mut self, meanwhile: impl Future<Output = T>) -> anyhow::Result<T> {
+        self.restart(Signal::QUIT, meanwhile).await
+    }
+
+    /// Ends the server by a signal, does something while it is down, and starts it again on the same data. `INT` is its
+    /// fast shutdown, `QUIT` its immediate one, after which it recovers as from a crash.
+    ///
+    /// # Errors
+    /// It does not end, or does not come up again.
+    pub async fn restart<T>(&mut self, by: Signal, meanwhile: impl Future<Output = T>) -> anyhow::Result<T> {
+        if let Some(process) = Process::find(self.server.id()) {
+            // Its children end with it; they would not if it were killed.
+            process.signal(by);
+            ensure!(process.wait_gone(START), "the server does not end");
         }
-        let port = ports::free()?;
-        let mut command = account.command(&programs.join("postgres"));
-        command.arg("-D").arg(data).args(["-p", &port.to_string()]);
-        let mut set = |name: &str, value: &str| {
-            command.args(["-c", &format!("{name}={value}")]);
-        };
-        set("listen_addresses", "127.0.0.1");
-        set("unix_socket_directories", "");
-        set("timezone", "UTC");
-        // Two processes per core with their pools, times the tests that run side by side.
-        set("max_connections", "400");
-        if !durable {
-            set("fsync", "off");
-            set("full_page_writes", "off");
-        }
-        let log = File::create(log)?;
-        let server = command
-            // A group of its own: Ctrl-C must reach the services first.
-            .process_group(0)
-            .stdin(Stdio::null())
-            .stdout(log.try_clone()?)
-            .stderr(log)
-            .spawn()
-            .context("cannot run postgres")?;
-        Ok((server, port))
+        self.server.wait()?;
+        ledger::forget_child(&self.state, self.server.id());
+        let result = meanwhile.await;
+        self.server = self.program.spawn(&Account::for_server()?)?;
+        ledger::child(&self.state, self.server.id());
+        self.answers().await.with_context(|| tail(&self.program.log))?;
+        Ok(result)
     }
 
     async fn answers(&mut self) -> anyhow::Result<()> {
@@ -186,6 +211,72 @@ impl Cluster {
     /// The owner's URL of a database.
     pub fn url(&self, database: &str) -> String {
         format!("postgres://{OWNER}@127.0.0.1:{}/{database}", self.port)
+    }
+
+    /// Where it listens.
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+}
+
+/// Makes an empty cluster of databases.
+fn init(programs: &Path, account: &Account, data: &Path, wishes: Wishes) -> anyhow::Result<()> {
+    say(format!("starting a private PostgreSQL from {}", programs.display()));
+    let mut initdb = account.command(&programs.join("initdb"));
+    initdb.args(["--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync", "--username", OWNER]);
+    let output = initdb.arg("--pgdata").arg(data).output().context("cannot run initdb")?;
+    if !output.status.success() {
+        bail!("initdb failed: {}", String::from_utf8_lossy(&output.stderr).trim());
+    }
+    if wishes.also.is_some() {
+        let mut access = OpenOptions::new().append(true).open(data.join("pg_hba.conf"))?;
+        writeln!(access, "host all all all scram-sha-256")?;
+    }
+    Ok(())
+}
+
+/// A port that is free on every address that the server is to listen on.
+fn free_port(also: Option<IpAddr>) -> anyhow::Result<u16> {
+    for _ in 0..100 {
+        let port = ports::free()?;
+        match also.map(|address| TcpListener::bind((address, port))) {
+            None | Some(Ok(_)) => return Ok(port),
+            Some(Err(error)) if error.kind() == std::io::ErrorKind::AddrInUse => {}
+            Some(Err(error)) => return Err(error).context("the address is not of this machine"),
+        }
+    }
+    bail!("no port is free on all addresses")
+}
+
+fn arguments(data: &Path, port: u16, wishes: Wishes) -> Vec<String> {
+    let mut args = vec!["-D".to_owned(), data.display().to_string(), "-p".to_owned(), port.to_string()];
+    let mut set = |name: &str, value: &str| args.extend(["-c".to_owned(), format!("{name}={value}")]);
+    let also = wishes.also.map(|address| format!(",{address}")).unwrap_or_default();
+    set("listen_addresses", &format!("127.0.0.1{also}"));
+    set("unix_socket_directories", "");
+    set("timezone", "UTC");
+    // Two processes per core with their pools, times the tests that run side by side.
+    set("max_connections", "400");
+    if !wishes.durable {
+        set("fsync", "off");
+        set("full_page_writes", "off");
+    }
+    args
+}
+
+impl Program {
+    fn spawn(&self, account: &Account) -> anyhow::Result<Child> {
+        let log = OpenOptions::new().append(true).create(true).open(&self.log)?;
+        account
+            .command(&self.path)
+            .args(&self.args)
+            // A group of its own: Ctrl-C must reach the services first.
+            .process_group(0)
+            .stdin(Stdio::null())
+            .stdout(log.try_clone()?)
+            .stderr(log)
+            .spawn()
+            .context("cannot run postgres")
     }
 }
 

@@ -8,4 +8,9 @@ mod offline;
 mod outage;
 mod refuse;
 mod report;
+mod soak;
+#[path = "../../benches/figures/soak/mod.rs"]
+mod soaks;
+#[path = "../../benches/figures/stats.rs"]
+mod stats;
 mod town;

@@ -7,9 +7,9 @@ use ::bus::metrics::QueueMetrics;
 use sqlx::{Executor, PgPool};
 use uuid::Uuid;
 
-use super::work::{LEASE, Settling, drain, settle_all};
+use super::work::{LEASE, Load, Settling, drain, settle_done};
 use super::{CHANNEL, fill};
-use crate::board::percentile;
+use crate::stats::percentile;
 
 /// Chats that there are in either database, so that only the settled events differ.
 const CHATS: usize = 2_000;
@@ -32,7 +32,8 @@ impl History {
     pub(super) async fn prepare(pool: PgPool, settled: usize) -> anyhow::Result<Self> {
         let depth = (settled / CHATS).max(1);
         fill(&pool, CHATS, depth).await?;
-        drain(&pool, CHATS * depth, 2, Settling::Together).await?;
+        let load = Load { chats: CHATS, depth, workers: 2, settling: Settling::Together, fail_every: 0 };
+        drain(&pool, CHATS * depth, load).await?;
         // As autovacuum would have left it by the time that there is so much.
         pool.execute("vacuum (analyze)").await?;
         Ok(Self { pool })
@@ -54,7 +55,7 @@ impl History {
                     break;
                 }
                 samples.push(start.elapsed().as_secs_f64() * 1000.0);
-                settle_all(&self.pool, loans).await?;
+                settle_done(&self.pool, &loans).await?;
             }
         }
         Ok(percentile(&mut samples, 0.5))

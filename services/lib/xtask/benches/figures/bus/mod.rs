@@ -1,7 +1,9 @@
-//! The queue in this process: append by many callers, claim and settle by several workers, and what a claim costs beside
-//! much that is settled.
+//! The queue in this process: append by many callers, claim and settle by several workers, what a claim costs beside much
+//! that is settled, and the same events handled by other queues on the same server.
 
 mod history;
+mod order;
+mod peers;
 mod work;
 
 use std::time::{Duration, Instant};
@@ -15,7 +17,8 @@ use uuid::Uuid;
 use crate::Bench;
 use crate::board::Board;
 use history::History;
-use work::Settling;
+use peers::{Case, Peer};
+use work::{Load, Settling};
 
 pub(crate) const CHANNEL: &str = "whatsapp";
 /// How long a delivery may take before the measurement is given up.
@@ -25,45 +28,52 @@ const CHATS: usize = 5_000;
 const CALLERS: [usize; 3] = [1, 8, 64];
 const BATCHES: [usize; 2] = [1, 10];
 /// Chats at once, each with one or ten events, taken by so many workers.
-const WAITING: [usize; 3] = [1, 200, 2_000];
+const WAITING: [usize; 4] = [1, 200, 2_000, 20_000];
 const DEPTHS: [usize; 2] = [1, 10];
 const WORKERS: [usize; 3] = [1, 2, 4];
+/// Chats at once beside the peers; one chat is no queue that anybody else would be built for.
+const COMPARED: [usize; 3] = [200, 2_000, 20_000];
+/// Where one in so many events fails once, to see who keeps the order then.
+const FAILING: Case = Case { chats: 200, depth: 10, fail_every: 20 };
 
 /// Measures all of it, round by round.
 pub(crate) async fn measure(bench: &Bench, board: &mut Board) -> anyhow::Result<()> {
+    let wants = |part| bench.args.wants(part);
     let appended = bench.database("appended").await?;
     let worked = bench.database("worked").await?;
-    let few = History::prepare(bench.database("few").await?, 0).await?;
-    let many = History::prepare(bench.database("many").await?, bench.args.settled).await?;
+    let histories = match wants("history") {
+        true => Some((
+            History::prepare(bench.database("few").await?, 0).await?,
+            History::prepare(bench.database("many").await?, bench.args.settled).await?,
+        )),
+        false => None,
+    };
+    let peers = match wants("peers") && !bench.args.no_peers {
+        true => peers::install(bench, board).await?,
+        false => Vec::new(),
+    };
     for _ in bench.rounds() {
-        for callers in CALLERS {
-            bench.yardstick(board, callers).await?;
-            for batch in BATCHES {
-                let rate = append(&appended, callers, batch, bench.length).await?;
-                board.add(&append_name(callers, batch), "events/s", rate);
+        if wants("append") {
+            appends(bench, board, &appended).await?;
+        }
+        if wants("work") {
+            works(bench, board, &worked).await?;
+        }
+        for peer in &peers {
+            if let Err(error) = beside(bench, board, peer).await {
+                board.note(format!("left out: {error:#}"));
             }
         }
-        for chats in WAITING {
-            for depth in DEPTHS {
-                for workers in WORKERS {
-                    let rate = work::rate(&worked, chats, depth, workers, Settling::Together, bench.length);
-                    let name = format!("claim → settle, {chats} chats × {depth}, {workers} workers");
-                    board.add(&name, "events/s", rate.await?);
-                }
-            }
+        if let Some((few, many)) = &histories {
+            board.add(&History::name(0), "ms", few.claim(bench.length).await?);
+            board.add(&History::name(bench.args.settled), "ms", many.claim(bench.length).await?);
         }
-        for depth in DEPTHS {
-            let rate = work::rate(&worked, 200, depth, 2, Settling::Apart, bench.length).await?;
-            let name = format!("claim → settle, 200 chats × {depth}, 2 workers, a transaction each");
-            board.add(&name, "events/s", rate);
-        }
-        board.add(&History::name(0), "ms", few.claim(bench.length).await?);
-        board.add(&History::name(bench.args.settled), "ms", many.claim(bench.length).await?);
     }
     for callers in CALLERS {
         let name = format!("append of 1 / pgbench, {callers}");
         board.ratio(&name, &append_name(callers, 1), &crate::yardstick::name(callers));
     }
+    ratios(board, &peers);
     board.ratio(
         "claim beside many settled / beside few",
         &History::name(bench.args.settled),
@@ -72,8 +82,104 @@ pub(crate) async fn measure(bench: &Bench, board: &mut Board) -> anyhow::Result<
     Ok(())
 }
 
+async fn appends(bench: &Bench, board: &mut Board, pool: &PgPool) -> anyhow::Result<()> {
+    for callers in CALLERS {
+        bench.yardstick(board, callers).await?;
+        for batch in BATCHES {
+            let rate = append(pool, callers, batch, bench.length).await?;
+            board.add(&append_name(callers, batch), "events/s", rate);
+        }
+    }
+    Ok(())
+}
+
+async fn works(bench: &Bench, board: &mut Board, pool: &PgPool) -> anyhow::Result<()> {
+    let load = Load { chats: 1, depth: 1, workers: 1, settling: Settling::Together, fail_every: 0 };
+    for chats in WAITING {
+        for depth in DEPTHS {
+            for workers in WORKERS {
+                let rate = work::rate(pool, Load { chats, depth, workers, ..load }, bench.length).await?;
+                board.add(&work_name(chats, depth, workers), "events/s", rate);
+            }
+        }
+    }
+    for depth in DEPTHS {
+        let apart = Load { chats: 200, depth, workers: 2, settling: Settling::Apart, ..load };
+        let name = format!("{}, a transaction each", work_name(200, depth, 2));
+        board.add(&name, "events/s", work::rate(pool, apart, bench.length).await?);
+    }
+    let Case { chats, depth, fail_every } = FAILING;
+    let verdict = work::order(pool, Load { chats, depth, workers: 2, fail_every, ..load }).await?;
+    board.add(&order_name("ours"), "events", verdict.out_of_order as f64);
+    anyhow::ensure!(verdict.is_clean(), "with failing events: {verdict:?}");
+    Ok(())
+}
+
+async fn beside(bench: &Bench, board: &mut Board, peer: &Peer) -> anyhow::Result<()> {
+    let mut disorder = |case: Case, verdict: order::Verdict| {
+        if verdict.repeated > 0
+            || verdict.overlapping > 0
+            || (case.fail_every == 0 && verdict.out_of_order > 0)
+        {
+            board.note(format!("{} with {case:?}: {verdict:?}", peer.name));
+        }
+    };
+    let mut rates = Vec::new();
+    for chats in COMPARED {
+        for depth in DEPTHS {
+            let case = Case { chats, depth, fail_every: 0 };
+            let outcome = peer.run(&bench.cluster, case, 3 * bench.length).await?;
+            disorder(case, outcome.verdict);
+            rates.push((peer_name(peer.name, chats, depth), outcome.per_second));
+        }
+    }
+    // Long enough for the first retries of all of them.
+    let outcome = peer.run(&bench.cluster, FAILING, Duration::from_secs(20)).await?;
+    disorder(FAILING, outcome.verdict);
+    for (name, rate) in rates {
+        board.add(&name, "events/s", rate);
+    }
+    board.add(&order_name(peer.name), "events", outcome.verdict.out_of_order as f64);
+    Ok(())
+}
+
+/// Ours beside the best of those that keep the order when an event fails, and beside the best of all.
+fn ratios(board: &mut Board, peers: &[Peer]) {
+    for chats in COMPARED {
+        for depth in DEPTHS {
+            let best = |names: Vec<String>, board: &Board| {
+                names
+                    .into_iter()
+                    .max_by(|a, b| board.median(a).unwrap_or(0.0).total_cmp(&board.median(b).unwrap_or(0.0)))
+            };
+            let ours = best(WORKERS.map(|workers| work_name(chats, depth, workers)).to_vec(), board);
+            let named = |peer: &Peer| peer_name(peer.name, chats, depth);
+            let keeps = |peer: &&Peer| board.median(&order_name(peer.name)) == Some(0.0);
+            let ordered = best(peers.iter().filter(keeps).map(named).collect(), board);
+            let any = best(peers.iter().map(named).collect(), board);
+            for (which, peer) in [("the best peer that keeps the order", ordered), ("the best peer", any)] {
+                if let (Some(ours), Some(peer)) = (&ours, peer) {
+                    board.ratio(&format!("{chats} chats × {depth}: ours / {which}"), ours, &peer);
+                }
+            }
+        }
+    }
+}
+
 fn append_name(callers: usize, batch: usize) -> String {
     format!("append, {callers} callers, {batch} a delivery")
+}
+
+fn work_name(chats: usize, depth: usize, workers: usize) -> String {
+    format!("claim → settle, {chats} chats × {depth}, {workers} workers")
+}
+
+fn peer_name(peer: &str, chats: usize, depth: usize) -> String {
+    format!("{peer}, {chats} chats × {depth}")
+}
+
+fn order_name(who: &str) -> String {
+    format!("out of order where 1 in {} fails once: {who}", FAILING.fail_every)
 }
 
 /// Events a second that callers get stored, each with one delivery under way at a time.

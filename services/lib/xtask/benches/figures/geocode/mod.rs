@@ -19,7 +19,8 @@ use xtask::stack::{Options, Stack};
 use xtask::tree::{ROOT, STATE, binaries};
 
 use crate::Bench;
-use crate::board::{Board, percentile};
+use crate::board::Board;
+use crate::stats::percentile;
 
 /// The shipped area: a ring of 40 points.
 const RING: &str = "services/geocode/areas/vitoria-gasteiz.geojson";

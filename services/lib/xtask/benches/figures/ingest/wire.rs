@@ -7,20 +7,20 @@ use anyhow::{Context, ensure};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-pub(super) struct Connection {
+pub(crate) struct Connection {
     stream: TcpStream,
     buffer: Vec<u8>,
 }
 
 impl Connection {
-    pub(super) async fn open(address: SocketAddr) -> anyhow::Result<Self> {
+    pub(crate) async fn open(address: SocketAddr) -> anyhow::Result<Self> {
         let stream = TcpStream::connect(address).await.context("cannot connect")?;
         stream.set_nodelay(true)?;
         Ok(Self { stream, buffer: Vec::new() })
     }
 
     /// Posts a body with its signature and reads the whole answer. Returns the status.
-    pub(super) async fn post(&mut self, path: &str, signature: &str, body: &str) -> anyhow::Result<u16> {
+    pub(crate) async fn post(&mut self, path: &str, signature: &str, body: &str) -> anyhow::Result<u16> {
         let request = format!(
             "POST {path} HTTP/1.1\r\nhost: bench\r\ncontent-type: application/json\r\n\
              x-hub-signature-256: {signature}\r\ncontent-length: {}\r\n\r\n{body}",

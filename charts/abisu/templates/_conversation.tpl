@@ -13,35 +13,33 @@
   value: {{ .values.sendsPerSecond | quote }}
 - name: ABISU_MARK_READ
   value: {{ .values.markRead | quote }}
-{{- if .root.Values.whatsapp.enabled }}
-- name: ABISU_META_GRAPH_URL
-  value: {{ .root.Values.whatsapp.graphUrl | quote }}
-- name: ABISU_META_GRAPH_VERSION
-  value: {{ .root.Values.whatsapp.graphVersion | quote }}
-- name: ABISU_META_PHONE_NUMBER_ID
-  value: {{ .root.Values.whatsapp.phoneNumberId | quote }}
-- name: ABISU_META_ACCESS_TOKEN_FILE
-  value: /etc/abisu/whatsapp/access-token
-{{- end }}
+{{ include "abisu.channels.env" .root }}
 {{ include "abisu.city.env" .root | trim }}
 - name: ABISU_CITY_TIME_ZONE
   value: {{ .root.Values.city.timeZone | quote }}
 {{- end -}}
 
 {{- define "abisu.volumes.conversation" -}}
-{{- if .root.Values.whatsapp.enabled -}}
+{{ include "abisu.channels.volumes" .root }}
+{{- if .root.Values.whatsapp.enabled }}
 {{ include "abisu.whatsapp.volume" (dict "root" .root "keys" (dict "accessToken" "access-token")) }}
 {{- end }}
 {{ include "abisu.city.volumes" .root | trim }}
 {{- end -}}
 
 {{- define "abisu.mounts.conversation" -}}
-{{- if .root.Values.whatsapp.enabled -}}
+{{ include "abisu.channels.mounts" .root }}
+{{- if .root.Values.whatsapp.enabled }}
 {{ include "abisu.whatsapp.mount" .root }}
 {{- end }}
 {{ include "abisu.city.mounts" .root | trim }}
 {{- end -}}
 
 {{- define "abisu.config.conversation" -}}
-{{ .root.Values.city.taxonomy }}{{ with .root.Values.city.catalogs }}{{ toJson . }}{{ end -}}
+{{ include "abisu.channels.config" .root }}{{ include "abisu.config.city" .root }}
+{{- end -}}
+
+{{/* Taxonomy and catalogs, where the chart has them. Takes the root. */}}
+{{- define "abisu.config.city" -}}
+{{ .Values.city.taxonomy }}{{ with .Values.city.catalogs }}{{ toJson . }}{{ end -}}
 {{- end -}}

@@ -2,7 +2,8 @@
 
 {{/*
 The pod of a Job. Takes a dict: root, job (its name), args, and where needed: env, volumes, mounts, annotations,
-afterMigration (whether the schema is brought up to date first, which is safe as often as it is done).
+afterMigration (whether the schema is brought up to date first, which is safe as often as it is done), and for a hook
+serviceAccountName and ownerSecret, which are there before the release is.
 */}}
 {{- define "abisu.jobPod" -}}
 {{- $root := .root -}}
@@ -39,7 +40,11 @@ spec:
     - name: {{ .job }}
       {{- include "abisu.jobContainer" (dict "root" $root "image" $image "args" .args "env" .env "mounts" .mounts) | nindent 6 }}
   volumes:
-    {{- include "abisu.database.volume" (list $root "owner") | nindent 4 }}
+    {{- $database := include "abisu.database.volume" (list $root "owner") | fromYamlArray }}
+    {{- with .ownerSecret }}
+    {{- $_ := set (first $database).secret "secretName" . }}
+    {{- end }}
+    {{- toYaml $database | nindent 4 }}
     {{- with .volumes }}
     {{- . | trim | nindent 4 }}
     {{- end }}

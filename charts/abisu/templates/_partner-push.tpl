@@ -83,5 +83,5 @@
 {{- end -}}
 
 {{- define "abisu.config.partnerPush" -}}
-{{ with .root.Values.partner.platform }}{{ toJson . }}{{ end }}{{ .root.Values.city.taxonomy }}{{ with .root.Values.city.catalogs }}{{ toJson . }}{{ end -}}
+{{ with .root.Values.partner.platform }}{{ toJson . }}{{ end }}{{ include "abisu.config.city" .root }}
 {{- end -}}

@@ -4,12 +4,7 @@
 {{- define "abisu.database.secret" -}}
 {{- $root := first . -}}
 {{- $credential := index $root.Values.database.credentials (last .) -}}
-{{- $made := include "abisu.name" (list $root "database") -}}
-{{- /* A hook runs before the release's objects are there, so its Secret is a hook too. */ -}}
-{{- if and (eq (last .) "owner") (eq $root.Values.migrations.mode "hook") -}}
-{{- $made = include "abisu.name" (list $root "database-owner") -}}
-{{- end -}}
-{{- default $made (default $root.Values.database.existingSecret $credential.existingSecret) -}}
+{{- default (include "abisu.name" (list $root "database")) (default $root.Values.database.existingSecret $credential.existingSecret) -}}
 {{- end -}}
 
 {{/* Whether the chart makes the Secret of a role. Takes a list: root, role. */}}
@@ -79,7 +74,10 @@
 {{- if and .Values.whatsapp.enabled (not .Values.channels.existingConfigMap) }}true{{ end -}}
 {{- end -}}
 
-{{/* A whole channels file, for ingest: everything in it is a reference to a file, never a secret. */}}
+{{/*
+A whole channels file, the same for ingest and conversation: each reads only the secrets that it needs, and only those
+are mounted. Everything secret in it is a reference to a file.
+*/}}
 {{- define "abisu.channels.file" -}}
 {{- $channels := list -}}
 {{- with .Values.whatsapp -}}
@@ -90,12 +88,20 @@
 {{- end -}}
 {{- $number := dict "id" .channel "kind" "whatsapp_meta" "default" true "phone_number_id" .phoneNumberId
   "graph_url" .graphUrl "graph_version" .graphVersion "app_secrets" $secrets
-  "verify_token" (dict "file" "/etc/abisu/whatsapp/verify-token") -}}
+  "verify_token" (dict "file" "/etc/abisu/whatsapp/verify-token")
+  "access_token" (dict "file" "/etc/abisu/whatsapp/access-token") -}}
 {{- if .businessAccountId -}}
 {{- $_ := set $number "waba_id" .businessAccountId -}}
 {{- end -}}
+{{- with .testNumbers -}}
+{{- $_ := set $number "test_numbers" . -}}
+{{- end -}}
 {{- $channels = append $channels $number -}}
 {{- end -}}
+{{- end -}}
+{{- if include "abisu.synthetic.on" . -}}
+{{- $secrets := list (dict "file" "/etc/abisu/synthetic/secret") -}}
+{{- $channels = append $channels (dict "id" "synthetic" "kind" "synthetic" "secrets" $secrets) -}}
 {{- end -}}
 {{- toYaml (dict "channels" (concat $channels .Values.channels.extra)) -}}
 {{- end -}}
@@ -113,6 +119,64 @@
         path: {{ $file }}
       {{- end }}
       {{- end }}
+{{- end -}}
+
+{{/* Whether the built-in channel for tests is there: with a secret of its own, or with the app secret of the number. */}}
+{{- define "abisu.synthetic.on" -}}
+{{- $tests := .Values.tests -}}
+{{- if and $tests.enabled $tests.synthetic (or $tests.existingSecret (include "abisu.whatsapp.on" .)) }}true{{ end -}}
+{{- end -}}
+
+{{- define "abisu.synthetic.volume" -}}
+{{- if include "abisu.synthetic.on" . }}
+- name: synthetic
+  secret:
+    secretName: {{ default (include "abisu.whatsapp.secret" .) .Values.tests.existingSecret }}
+    items:
+      - key: {{ ternary .Values.tests.keys.secret .Values.whatsapp.keys.appSecret (ne .Values.tests.existingSecret "") }}
+        path: secret
+{{- end }}
+{{- end -}}
+
+{{- define "abisu.synthetic.mount" -}}
+{{- if include "abisu.synthetic.on" . }}
+- name: synthetic
+  mountPath: /etc/abisu/synthetic
+  readOnly: true
+{{- end }}
+{{- end -}}
+
+{{/* The volume of the channels file, and of the secrets of `channels`. Takes the root. */}}
+{{- define "abisu.channels.volumes" -}}
+- name: channels
+  configMap:
+    name: {{ include "abisu.channels.configMap" . }}
+{{- with .Values.channels.existingSecret }}
+- name: channel-secrets
+  secret:
+    secretName: {{ . }}
+{{- end }}
+{{- end -}}
+
+{{- define "abisu.channels.mounts" -}}
+- name: channels
+  mountPath: /etc/abisu/channels
+  readOnly: true
+{{- if .Values.channels.existingSecret }}
+- name: channel-secrets
+  mountPath: /etc/abisu/channel-secrets
+  readOnly: true
+{{- end }}
+{{- end -}}
+
+{{- define "abisu.channels.env" -}}
+- name: ABISU_CHANNELS_FILE
+  value: /etc/abisu/channels/channels.yaml
+{{- end -}}
+
+{{/* What of the channels is the chart's own, so that a change of it must be noticed. */}}
+{{- define "abisu.channels.config" -}}
+{{- if not .Values.channels.existingConfigMap }}{{ include "abisu.channels.file" . }}{{ end -}}
 {{- end -}}
 
 {{- define "abisu.whatsapp.mount" -}}

@@ -44,6 +44,7 @@
 {{- end -}}
 {{- $ids := list -}}
 {{- if $whatsapp.enabled -}}{{- $ids = append $ids $whatsapp.channel -}}{{- end -}}
+{{- if include "abisu.synthetic.on" . -}}{{- $ids = append $ids "synthetic" -}}{{- end -}}
 {{- range .Values.channels.extra -}}
 {{- if has .id $ids -}}
 {{- include "abisu.refuse" (printf "channels.extra: two channels have the id %q" .id) -}}

@@ -41,6 +41,9 @@ pub(crate) enum Command {
     /// The forms that citizens fill in
     #[command(subcommand)]
     Flows(crate::flows::FlowsCommand),
+    /// Try the installation out on a channel that leads nowhere
+    #[command(subcommand)]
+    Synthetic(crate::synthetic::SyntheticCommand),
     /// The channels that messages come and go by
     #[command(subcommand)]
     Channels(crate::channels::ChannelsCommand),

@@ -19,6 +19,7 @@ mod operator;
 mod outbox;
 mod queue;
 mod report;
+mod synthetic;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -74,7 +75,8 @@ async fn run(command: Command) -> Result<String, Failure> {
             report::show(&reference, json, database).await
         }
         Command::Queue(command) => queue::run(command).await,
-        Command::Channels(command) => channels::run(command),
+        Command::Channels(command) => channels::run(command).await,
+        Command::Synthetic(command) => synthetic::run(command).await,
         Command::Erase(args) => erase::run(args).await,
         Command::Outbox(command) => outbox::run(command).await,
         Command::Flows(command) => flows::run(command).await,

@@ -10,6 +10,7 @@ use bus::mailbox::{bury, settle};
 use bus::outbound::{NewOutbound, enqueue};
 use bus::photo::NewFetch;
 use bus::wake::Queue;
+use channel::config::SYNTHETIC;
 use dialogue::{Effect, Language, Notice, Reply, ReplyBody};
 use runtime::with_tx;
 use serde_json::json;
@@ -173,6 +174,11 @@ async fn apply(
                 detail["photos_left_out"] = json!(more_photos);
             }
             store::add_step(tx, *report_id, "received", trace_id, detail).await?;
+            if plan.channel == SYNTHETIC {
+                // The database has sunk it in the statement that received it.
+                let detail = json!({"partner_id": SYNTHETIC, "sunk": true});
+                store::add_step(tx, *report_id, "pushed", trace_id, detail).await?;
+            }
             if let Some(photo) = photo {
                 written.photos = true;
                 let fetch = NewFetch {

@@ -23,6 +23,12 @@ pub struct Args {
     pub(crate) channels_file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) meta: MetaArgs,
+    /// Secret of the synthetic channel, whose reports leave by no door; the channel is there when this is set
+    #[arg(long, env = "ABISU_SYNTHETIC_CHANNEL_SECRET", hide_env_values = true)]
+    pub(crate) synthetic_channel_secret: Option<String>,
+    /// File that holds it
+    #[arg(long, env = "ABISU_SYNTHETIC_CHANNEL_SECRET_FILE")]
+    pub(crate) synthetic_channel_secret_file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) media: MediaSecretArgs,
     #[command(flatten)]

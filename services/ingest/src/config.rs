@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use channel::config::{
-    Account, ChannelsFile, GRAPH_URL, GRAPH_VERSION, MOST_SECRETS, Meta, Provider, Secrets,
+    Account, ChannelsFile, GRAPH_URL, GRAPH_VERSION, MOST_SECRETS, Meta, Provider, Purpose, SYNTHETIC,
+    SecretRef, Secrets, Source, Webhook,
 };
 use partner::media::MediaKeys;
-use runtime::config::{ConfigError, DatabaseConfig, required_secret};
+use runtime::config::{ConfigError, DatabaseConfig, optional_secret, required_secret};
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::args::{Args, MetaArgs};
@@ -20,6 +21,7 @@ const ENVIRONMENT_CHANNEL: &str = "whatsapp";
 /// Each takes a few kilobytes and a file descriptor.
 const MOST_CONNECTIONS: usize = 65_536;
 const CHANNELS_FILE: &str = "ABISU_CHANNELS_FILE";
+const SYNTHETIC_SECRET: &str = "ABISU_SYNTHETIC_CHANNEL_SECRET";
 /// A mounted secret is replaced by the kubelet about a minute after it has changed; this adds little to that.
 const REREAD: Duration = Duration::from_secs(5);
 
@@ -42,16 +44,30 @@ impl TryFrom<Args> for Config {
     type Error = ConfigError;
 
     fn try_from(args: Args) -> Result<Self, ConfigError> {
-        let Args { listen, most_connections, channels_file, meta, media, database, shell: _ } = args;
+        let Args {
+            listen,
+            most_connections,
+            channels_file,
+            meta,
+            synthetic_channel_secret,
+            synthetic_channel_secret_file,
+            media,
+            database,
+            shell: _,
+        } = args;
+        let synthetic = Synthetic::given(synthetic_channel_secret, synthetic_channel_secret_file)?;
         let channels = match channels_file.filter(|path| !path.as_os_str().is_empty()) {
             Some(path) => {
                 if let Some(name) = meta.given() {
                     let problem = format!("is set, and so is {name}; list that channel in the file");
                     return Err(ConfigError::invalid(CHANNELS_FILE, problem));
                 }
-                from_file(&path)?
+                from_file(&path, synthetic)?
             }
-            None => ChannelSource::Fixed(Channels::of([from_environment(meta)?])),
+            None => {
+                let own = synthetic.map(|synthetic| synthetic.account(synthetic.secret.clone()));
+                ChannelSource::Fixed(Channels::of([from_environment(meta)?].into_iter().chain(own)))
+            }
         };
         if !(1..=MOST_CONNECTIONS).contains(&most_connections) {
             let problem = format!("must be 1 to {MOST_CONNECTIONS}");
@@ -61,13 +77,47 @@ impl TryFrom<Args> for Config {
     }
 }
 
-fn from_file(path: &Path) -> Result<ChannelSource, ConfigError> {
+/// The channel whose reports leave by no door, beside whatever other channels there are.
+struct Synthetic {
+    secret: SecretString,
+    source: Source,
+}
+
+impl Synthetic {
+    fn given(value: Option<String>, file: Option<PathBuf>) -> Result<Option<Self>, ConfigError> {
+        let source = match file.clone().filter(|path| !path.as_os_str().is_empty()) {
+            Some(path) => Source::File(path),
+            None => Source::Env(SYNTHETIC_SECRET.to_owned()),
+        };
+        let secret = optional_secret(SYNTHETIC_SECRET, value, file)?;
+        Ok(secret.map(|secret| Self { secret, source }))
+    }
+
+    fn account<S>(&self, secret: S) -> Account<S> {
+        let (url, media_hosts) = (None, Vec::new());
+        let webhook = Webhook { secrets: vec![secret], url, media_hosts, synthetic: true };
+        Account { id: SYNTHETIC.to_owned(), provider: Provider::Webhook(webhook) }
+    }
+}
+
+fn from_file(path: &Path, synthetic: Option<Synthetic>) -> Result<ChannelSource, ConfigError> {
     let wrong = |problem: &dyn std::fmt::Display| {
         ConfigError::invalid(CHANNELS_FILE, format!("{}: {problem}", path.display()))
     };
     let text = std::fs::read_to_string(path).map_err(|error| wrong(&error.kind()))?;
-    let file = ChannelsFile::parse(&text).map_err(|error| wrong(&error))?;
-    let secrets = Secrets::read(&file, |name| std::env::var(name).ok()).map_err(|error| wrong(&error))?;
+    let mut file = ChannelsFile::parse(&text).map_err(|error| wrong(&error))?;
+    let mut told = None;
+    if let Some(synthetic) = synthetic {
+        let own = SecretRef { source: synthetic.source.clone(), line: 0, field: "secrets" };
+        file = file.with(synthetic.account(own)).ok_or_else(|| {
+            ConfigError::invalid(SYNTHETIC_SECRET, "is set, and the file of channels lists that channel too")
+        })?;
+        told = Some(synthetic.secret.expose_secret().to_owned());
+    }
+    // It may have been given by a flag.
+    let env =
+        |name: &str| told.clone().filter(|_| name == SYNTHETIC_SECRET).or_else(|| std::env::var(name).ok());
+    let secrets = Secrets::read_for(&file, Purpose::Receive, env).map_err(|error| wrong(&error))?;
     Ok(ChannelSource::File { file, secrets, reread: REREAD })
 }
 
@@ -193,6 +243,37 @@ mod tests {
         for given in &GOOD[..3] {
             let error = config(&["--channels-file=/nowhere", given, GOOD[3]]).unwrap_err();
             assert!(error.starts_with("ABISU_CHANNELS_FILE: is set, and so is ABISU_META_"), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_synthetic_channel_is_there_when_its_secret_is_and_stands_beside_any_other() {
+        let with: Vec<&str> = GOOD.into_iter().chain(["--synthetic-channel-secret=s3cret"]).collect();
+        let ChannelSource::Fixed(channels) = config(&with).unwrap().channels else { panic!("no file") };
+        assert_eq!(channels.get("synthetic").unwrap().kind(), "synthetic");
+        let webhook = "channels: [{id: a, kind: webhook, secrets: [{env: PATH}]}]";
+        for (listed, expected) in
+            [(webhook, "a"), ("channels: [{id: synthetic, kind: synthetic, secrets: [{env: PATH}]}]", "")]
+        {
+            let path =
+                std::env::temp_dir().join(format!("abisu-synthetic-{expected}-{}", std::process::id()));
+            std::fs::write(&path, listed).unwrap();
+            let flag = format!("--channels-file={}", path.display());
+            let found = config(&[&flag, "--synthetic-channel-secret=s3cret", GOOD[3]]);
+            std::fs::remove_file(path).unwrap();
+            match found {
+                Ok(config) => {
+                    let ChannelSource::File { file, .. } = config.channels else { panic!("a file") };
+                    let ids: Vec<&str> = file.accounts().iter().map(|account| account.id.as_str()).collect();
+                    assert_eq!(ids, [expected, "synthetic"]);
+                }
+                Err(error) => {
+                    assert!(
+                        expected.is_empty() && error.starts_with("ABISU_SYNTHETIC_CHANNEL_SECRET: is set"),
+                        "{error}"
+                    );
+                }
+            }
         }
     }
 

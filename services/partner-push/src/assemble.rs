@@ -4,7 +4,8 @@ use bus::outbox::{Claimed, Outcome, Photo};
 use chrono::Utc;
 use partner::{Answer, Incident, Photos, Picture};
 
-use crate::push::{Ending, Pusher, SOON};
+use crate::ending::Ending;
+use crate::push::{Pusher, SOON};
 use crate::shrink::shrink;
 
 /// An incident on its way, and how far its photo has been given up.

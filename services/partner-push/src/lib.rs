@@ -16,6 +16,7 @@ mod assemble;
 mod breaker;
 mod city;
 mod classify;
+mod ending;
 mod error;
 mod gate;
 #[cfg(test)]

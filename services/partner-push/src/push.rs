@@ -6,7 +6,7 @@ use std::time::Duration;
 use bus::MAX_ATTEMPTS;
 use bus::outbox::{self, Claimed, Evidence, NewAttempt, Outcome, Photo};
 use partner::media::MediaLinks;
-use partner::{Answer, Found, NoPass, Partner, Pass, Prepared, Proof, Seen};
+use partner::{Found, NoPass, Partner, Pass, Prepared, Seen};
 use serde_json::json;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -15,6 +15,7 @@ use uuid::Uuid;
 
 use crate::classify::{Circumstances, Class, NotProcessed, Rules, classify, outcome};
 use crate::config::Sending;
+use crate::ending::{Ending, answer, charged, evidence};
 use crate::gate::{Gate, Leave};
 use crate::ledger::Ledger;
 use crate::signal::{login_signal, signal};
@@ -34,26 +35,6 @@ pub(crate) struct Pusher {
     pub(crate) stopping: CancellationToken,
     pub(crate) ledger: Ledger,
     pub(crate) sending: Sending,
-}
-
-/// How a claim ended.
-pub(crate) struct Ending {
-    /// The attempt that is still open, and how it is closed.
-    attempt: Option<(Uuid, Evidence)>,
-    outcome: Outcome,
-    /// For people and for SQL: a stable code, or the class and what was seen.
-    reason: String,
-    /// What became of the photo, once a request has left.
-    photo: Option<&'static str>,
-    /// How the record's id can still be had.
-    to_come: Option<ToCome>,
-}
-
-impl Ending {
-    /// An end before any request left.
-    pub(crate) fn unsent(outcome: Outcome, reason: &str) -> Self {
-        Self { attempt: None, outcome, reason: reason.to_owned(), photo: None, to_come: None }
-    }
 }
 
 impl Pusher {
@@ -298,27 +279,5 @@ impl Pusher {
             NoPass::Unavailable(seen) => format!("login_unavailable: {seen}"),
         };
         Ending::unsent(Outcome::Defer(recorded.hold), &reason)
-    }
-}
-
-/// Attempts charged, from 1.
-pub(crate) fn charged(claimed: &Claimed) -> u32 {
-    u32::try_from(claimed.attempts).unwrap_or(1).max(1)
-}
-
-fn answer(seen: &Seen) -> Option<&Answer> {
-    match &seen.proof {
-        Proof::Answer(answer) => Some(answer),
-        Proof::Unbuilt | Proof::NoConnection | Proof::NoAnswer => None,
-    }
-}
-
-fn evidence(class: Class, seen: &Seen) -> Evidence {
-    let answer = answer(seen);
-    Evidence {
-        outcome: class.name().to_owned(),
-        http_status: answer.map(|answer| i32::from(answer.status)),
-        partner_id: answer.and_then(|answer| answer.id.clone()),
-        seen: seen.detail.clone(),
     }
 }

@@ -1,12 +1,16 @@
-//! `abisu channels`: the file of channels, checked where no service runs.
+//! `abisu channels`: the file of channels, checked where no service runs; and whether a channel may send.
+
+mod state;
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use channel::config::{Account, ChannelsFile, Provider, SecretRef, Secrets};
 use clap::Subcommand;
+use runtime::config::DatabaseArgs;
 
 use crate::Failure;
+use crate::operator::WhyArgs;
 
 #[derive(Subcommand)]
 pub(crate) enum ChannelsCommand {
@@ -18,11 +22,30 @@ pub(crate) enum ChannelsCommand {
         #[arg(long)]
         secrets: bool,
     },
+    /// Say which channels send and which are paused, since when and why, and who let them go on last
+    List {
+        /// As one JSON array
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        database: DatabaseArgs,
+    },
+    /// Let a paused channel send again at once; it does so by itself when its account can be read again
+    Resume {
+        /// Id of the channel
+        channel: String,
+        #[command(flatten)]
+        why: WhyArgs,
+        #[command(flatten)]
+        database: DatabaseArgs,
+    },
 }
 
-pub(crate) fn run(command: ChannelsCommand) -> Result<String, Failure> {
+pub(crate) async fn run(command: ChannelsCommand) -> Result<String, Failure> {
     match command {
         ChannelsCommand::Check { file, secrets } => check(&file, secrets),
+        ChannelsCommand::List { json, database } => state::list(json, database).await,
+        ChannelsCommand::Resume { channel, why, database } => state::resume(&channel, why, database).await,
     }
 }
 
@@ -36,7 +59,15 @@ fn check(path: &Path, secrets: bool) -> Result<String, Failure> {
     }
     let mut said = String::new();
     for account in file.accounts() {
-        let _ = writeln!(said, "{}: {}{}", account.id, account.kind(), details(account));
+        let lacks = account.lacks().map(|field| format!(", cannot send: {field} is missing"));
+        let _ = writeln!(
+            said,
+            "{}: {}{}{}",
+            account.id,
+            account.kind(),
+            details(account),
+            lacks.unwrap_or_default()
+        );
     }
     let state = if secrets { "every secret is there" } else { "secrets were not looked for" };
     let _ = writeln!(said, "{} channels, nothing wrong; {state}", file.accounts().len());
@@ -50,7 +81,9 @@ fn details(account: &Account<SecretRef>) -> String {
             format!(", number {}, Graph API {}{default}", meta.phone_number_id, meta.graph_version)
         }
         Provider::Infobip(infobip) => format!(", sender {}", infobip.sender),
-        Provider::Webhook(_) => String::new(),
+        Provider::Webhook(webhook) => {
+            webhook.url.as_ref().map(|url| format!(", posts to {url}")).unwrap_or_default()
+        }
     }
 }
 
@@ -83,7 +116,8 @@ channels:
     fn a_good_file_is_told_channel_by_channel() {
         let said = said("good", GOOD, false).unwrap();
         assert!(said.starts_with(
-            "whatsapp: whatsapp_meta, number 100, Graph API v26.0, default\ncity-app: webhook\n"
+            "whatsapp: whatsapp_meta, number 100, Graph API v26.0, default, cannot send: access_token is missing\n\
+             city-app: webhook, cannot send: url is missing\n"
         ));
         assert!(said.contains("2 channels, nothing wrong"), "{said}");
     }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Subcommand;
+use runtime::city::CityFilesArgs;
 use runtime::config::{DatabaseArgs, parse_base_url};
 
 #[derive(Subcommand)]
@@ -12,7 +13,7 @@ pub(crate) enum FlowsCommand {
         /// Flow JSON files to check instead, whoever made them
         files: Vec<PathBuf>,
         #[command(flatten)]
-        city: CityArgs,
+        city: CityFilesArgs,
     },
     /// Print the screens of a form as a tree
     Preview {
@@ -20,7 +21,7 @@ pub(crate) enum FlowsCommand {
         #[arg(long, alias = "language")]
         lang: String,
         #[command(flatten)]
-        city: CityArgs,
+        city: CityFilesArgs,
     },
     /// Write the Flow JSON of each language
     Build {
@@ -31,7 +32,7 @@ pub(crate) enum FlowsCommand {
         #[arg(long)]
         out: Option<PathBuf>,
         #[command(flatten)]
-        city: CityArgs,
+        city: CityFilesArgs,
     },
     /// Say what differs between two Flow JSON files
     Diff {
@@ -42,17 +43,6 @@ pub(crate) enum FlowsCommand {
     },
     /// Upload and publish the form of each language; what is live already is left alone
     Publish(Box<PublishArgs>),
-}
-
-/// Where the files of the city are.
-#[derive(clap::Args)]
-pub(crate) struct CityArgs {
-    /// Folder that holds report/taxonomy.yaml; the built-in city's without it
-    #[arg(long, env = "ABISU_FLOWS_DIR", value_name = "DIR")]
-    pub(crate) flows_dir: Option<PathBuf>,
-    /// Folder that holds a catalog for each language and partner.yaml; the built-in city's without it
-    #[arg(long, env = "ABISU_CATALOGS_DIR", value_name = "DIR")]
-    pub(crate) catalogs_dir: Option<PathBuf>,
 }
 
 #[derive(clap::Args)]
@@ -96,7 +86,7 @@ pub(crate) struct PublishArgs {
     #[arg(long, env = "ABISU_META_ACCESS_TOKEN_FILE")]
     pub(crate) access_token_file: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) city: CityArgs,
+    pub(crate) city: CityFilesArgs,
     #[command(flatten)]
     pub(crate) database: DatabaseArgs,
 }

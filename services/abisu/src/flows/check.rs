@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::anyhow;
 use flow_json::{Kind, Taxonomy, Violation, lint};
 
-use super::args::CityArgs;
-use super::city::{in_folder, load};
+use super::city::City;
 use super::{forms, read};
 use crate::Failure;
 
@@ -16,8 +15,8 @@ use crate::Failure;
 const MOST_SCREENS: usize = 11;
 
 /// The files of the city, and the forms made from them.
-pub(crate) fn city(city: &CityArgs) -> Result<String, Failure> {
-    let taxonomy = load(city)?;
+pub(crate) fn city(city: &City) -> Result<String, Failure> {
+    let taxonomy = city.load()?;
     prove(&taxonomy, city)?;
     let count = |kind| taxonomy.leaves().filter(|leaf| leaf.kind == kind).count();
     let categories: BTreeSet<&str> = taxonomy
@@ -39,6 +38,14 @@ pub(crate) fn city(city: &CityArgs) -> Result<String, Failure> {
         let size = form.json.len();
         let _ = writeln!(said, "{language}: right; {screens} of {MOST_SCREENS} screens, {size} bytes");
     }
+    let (spoken, silent) = city.check_texts()?;
+    let _ = match (&spoken[..], &silent[..]) {
+        (_, []) => writeln!(said, "the words of the conversation: right"),
+        ([], _) => writeln!(said, "the conversation speaks none of these languages"),
+        (_, silent) => {
+            writeln!(said, "the words of the conversation: right; it does not speak {}", silent.join(", "))
+        }
+    };
     Ok(said)
 }
 
@@ -46,7 +53,7 @@ pub(crate) fn city(city: &CityArgs) -> Result<String, Failure> {
 ///
 /// # Errors
 /// Every violation, one a line.
-pub(crate) fn prove(taxonomy: &Taxonomy, city: &CityArgs) -> Result<(), Failure> {
+pub(crate) fn prove(taxonomy: &Taxonomy, city: &City) -> Result<(), Failure> {
     let forms = forms(taxonomy, None)?;
     let mut found = Vec::new();
     let mut first = None;
@@ -57,7 +64,7 @@ pub(crate) fn prove(taxonomy: &Taxonomy, city: &CityArgs) -> Result<(), Failure>
             Some(first) => violations.extend(first.lint_language(form)),
         }
         found.extend(violations.into_iter().map(|violation| {
-            let key = violation.key.as_deref().map(|key| format!("{}: ", in_folder(key, city)));
+            let key = violation.key.as_deref().map(|key| format!("{}: ", city.in_folder(key)));
             format!("{}the form in {language}, {violation}", key.unwrap_or_default())
         }));
     }

@@ -1,68 +1,88 @@
 //! The files of a city: the built-in one's, or those of the folders that the configuration names.
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use anyhow::anyhow;
-use flow_json::{BUILTIN, Problem, Taxonomy};
+use dialogue::Language;
+use dialogue::texts::check_all;
+use flow_json::{BUILTIN, Taxonomy};
+use runtime::city::{CityFiles, CityFilesArgs};
 
-use super::args::CityArgs;
-use super::read;
 use crate::Failure;
 
-/// Reads and checks the files.
-///
-/// # Errors
-/// A folder or file that cannot be read; else every problem, one a line.
-pub(crate) fn load(city: &CityArgs) -> Result<Taxonomy, Failure> {
-    let CityArgs { flows_dir, catalogs_dir } = city;
-    let taxonomy = match flows_dir {
-        Some(folder) => read(&folder.join("report/taxonomy.yaml"))?,
-        None => BUILTIN.taxonomy.to_owned(),
-    };
-    let (catalogs, partner) = match catalogs_dir {
-        Some(folder) => (catalogs(folder)?, read(&folder.join("partner.yaml"))?),
-        None => {
-            let catalogs = BUILTIN.catalogs.iter();
-            let owned = catalogs.map(|(language, text)| ((*language).to_owned(), (*text).to_owned()));
-            (owned.collect(), BUILTIN.partner.to_owned())
-        }
-    };
-    let catalogs: Vec<(&str, &str)> =
-        catalogs.iter().map(|(language, text)| (language.as_str(), text.as_str())).collect();
-    Taxonomy::from_yaml(&taxonomy, &catalogs, &partner).map_err(|problems| refuse(&problems, city))
+/// Where the files are, as it was given.
+pub(crate) struct City {
+    args: CityFilesArgs,
+    flows: Option<PathBuf>,
+    catalogs: Option<PathBuf>,
 }
 
-/// Every file of the folder but the mapping is a catalog, named by its language; sorted, so that the order of the
-/// folder does not count.
-fn catalogs(folder: &Path) -> Result<Vec<(String, String)>, Failure> {
-    let failed = |error: std::io::Error| {
-        Failure::Failed(anyhow!(error).context(format!("{}: cannot be read", folder.display())))
-    };
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(failed)? {
-        let path = entry.map_err(failed)?.path();
-        let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-        let is_yaml = path.extension().is_some_and(|ending| ending == "yaml");
-        if is_yaml && stem != "partner" {
-            found.push((stem.to_owned(), read(&path)?));
-        }
+impl From<CityFilesArgs> for City {
+    fn from(args: CityFilesArgs) -> Self {
+        let (flows, catalogs) = args.folders();
+        let owned = |folder: Option<&std::path::Path>| folder.map(std::path::Path::to_path_buf);
+        Self { flows: owned(flows), catalogs: owned(catalogs), args }
     }
-    found.sort();
-    Ok(found)
 }
 
-fn refuse(problems: &[Problem], city: &CityArgs) -> Failure {
-    let mut lines = vec![format!("{} problem(s) in the files of the form", problems.len())];
-    lines.extend(problems.iter().map(|problem| in_folder(&problem.to_string(), city)));
-    Failure::Failed(anyhow!(lines.join("\n")))
-}
-
-/// A problem or a key with the folder as it was given, so that an editor finds the file.
-pub(crate) fn in_folder(line: &str, city: &CityArgs) -> String {
-    for (prefix, folder) in [("flows/", &city.flows_dir), ("catalogs/", &city.catalogs_dir)] {
-        if let (Some(rest), Some(folder)) = (line.strip_prefix(prefix), folder) {
-            return folder.join(rest).display().to_string();
-        }
+impl City {
+    /// Reads and checks the files of the form.
+    ///
+    /// # Errors
+    /// A folder or file that cannot be read; else every problem, one a line.
+    pub(crate) fn load(&self) -> Result<Taxonomy, Failure> {
+        let CityFiles { taxonomy, catalogs } = self.args.clone().read()?;
+        let tree = taxonomy.as_deref().unwrap_or(BUILTIN.taxonomy);
+        let read = match &catalogs {
+            None => Taxonomy::from_yaml(tree, BUILTIN.catalogs, BUILTIN.partner),
+            Some(catalogs) => {
+                let languages = catalogs.languages.iter();
+                let languages: Vec<(&str, &str)> =
+                    languages.map(|(language, text)| (language.as_str(), text.as_str())).collect();
+                Taxonomy::from_yaml(tree, &languages, &catalogs.partner)
+            }
+        };
+        read.map_err(|problems| {
+            self.refuse("the files of the form", problems.iter().map(ToString::to_string).collect())
+        })
     }
-    line.to_owned()
+
+    /// Checks the words of the conversation. Returns the languages of the files that it speaks, and those that it does
+    /// not: a form may be in any language, the conversation's are a part of its code.
+    ///
+    /// # Errors
+    /// A folder or file that cannot be read; else every problem, one a line.
+    pub(crate) fn check_texts(&self) -> Result<(Vec<String>, Vec<String>), Failure> {
+        let catalogs = match self.args.clone().read()?.catalogs {
+            Some(catalogs) => catalogs.languages,
+            None => {
+                let built_in = BUILTIN.catalogs.iter();
+                built_in.map(|(language, text)| ((*language).to_owned(), (*text).to_owned())).collect()
+            }
+        };
+        let spoken = |code: &str| Language::ALL.into_iter().find(|language| language.as_str() == code);
+        let texts: Vec<(Language, String)> =
+            catalogs.iter().filter_map(|(code, text)| Some((spoken(code)?, text.clone()))).collect();
+        let problems: Vec<String> = check_all(&texts).iter().map(ToString::to_string).collect();
+        if !problems.is_empty() {
+            return Err(self.refuse("the words of the conversation", problems));
+        }
+        Ok(catalogs.into_iter().map(|(code, _)| code).partition(|code| spoken(code).is_some()))
+    }
+
+    fn refuse(&self, what: &str, problems: Vec<String>) -> Failure {
+        let mut lines = vec![format!("{} problem(s) in {what}", problems.len())];
+        lines.extend(problems.iter().map(|problem| self.in_folder(problem)));
+        Failure::Failed(anyhow!(lines.join("\n")))
+    }
+
+    /// A problem or a key with the folder as it was given, so that an editor finds the file.
+    pub(crate) fn in_folder(&self, line: &str) -> String {
+        for (prefix, folder) in [("flows/", &self.flows), ("catalogs/", &self.catalogs)] {
+            if let (Some(rest), Some(folder)) = (line.strip_prefix(prefix), folder) {
+                return folder.join(rest).display().to_string();
+            }
+        }
+        line.to_owned()
+    }
 }

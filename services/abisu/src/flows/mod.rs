@@ -1,7 +1,6 @@
 //! `abisu flows`: the forms that citizens fill in, from the files of a city to what is live on the account.
 
 mod args;
-mod assets;
 mod check;
 mod city;
 mod diff;
@@ -17,20 +16,21 @@ use anyhow::{Context, anyhow};
 use flow_json::{FlowDocument, Taxonomy, generate};
 
 pub(crate) use args::FlowsCommand;
+use city::City;
 
 use crate::Failure;
 
 pub(crate) async fn run(command: FlowsCommand) -> Result<String, Failure> {
     match command {
-        FlowsCommand::Check { files, city } if files.is_empty() => check::city(&city),
+        FlowsCommand::Check { files, city } if files.is_empty() => check::city(&city.into()),
         FlowsCommand::Check { files, .. } => check::files(&files),
         FlowsCommand::Preview { lang, city } => {
-            let taxonomy = city::load(&city)?;
+            let taxonomy = City::from(city).load()?;
             let (_, form) = forms(&taxonomy, Some(&lang))?.pop_first().context("the language has no form")?;
             preview::tree(&form)
         }
         FlowsCommand::Build { lang, out, city } => {
-            build(&city::load(&city)?, lang.as_deref(), out.as_deref())
+            build(&City::from(city).load()?, lang.as_deref(), out.as_deref())
         }
         FlowsCommand::Diff { old, new } => diff::files(&old, &new),
         FlowsCommand::Publish(args) => publish::publish(*args).await,

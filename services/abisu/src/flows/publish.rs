@@ -16,12 +16,11 @@ use serde_json::Value;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::args::{CityArgs, PublishArgs};
-use super::assets::Assets;
-use super::city::in_folder;
+use super::args::PublishArgs;
+use super::city::City;
 use super::explain::{cannot_update, explain, refused};
 use super::target::{Target, choose, names, sends};
-use super::{check, city, forms};
+use super::{check, forms};
 use crate::Failure;
 use crate::connect::connect;
 
@@ -33,13 +32,12 @@ const CATEGORIES: [&str; 1] = ["OTHER"];
 /// Where forms go, and how.
 struct Account {
     graph: GraphClient,
-    assets: Assets,
     id: String,
     channel: String,
     draft: bool,
     dry_run: bool,
     deprecate_old: bool,
-    city: CityArgs,
+    city: City,
 }
 
 /// The newest release of a language.
@@ -65,7 +63,6 @@ pub(crate) async fn publish(args: PublishArgs) -> Result<String, Failure> {
         database,
     } = args;
     let token = required_secret("ABISU_META_ACCESS_TOKEN", access_token, access_token_file)?;
-    let assets = Assets::new(&graph_url, &graph_version, token.clone(), TIMEOUT)?;
     let config = GraphConfig {
         base_url: graph_url,
         version: graph_version,
@@ -76,10 +73,11 @@ pub(crate) async fn publish(args: PublishArgs) -> Result<String, Failure> {
     let id = given("ABISU_META_WABA_ID", waba_id)?;
     let graph = GraphClient::new(config)
         .map_err(|error| ConfigError::invalid("ABISU_META_GRAPH_URL", error.to_string()))?;
-    let taxonomy = city::load(&city)?;
+    let city = City::from(city);
+    let taxonomy = city.load()?;
     check::prove(&taxonomy, &city)?;
     let forms = forms(&taxonomy, lang.as_deref())?;
-    let account = Account { graph, assets, id, channel, draft, dry_run, deprecate_old, city };
+    let account = Account { graph, id, channel, draft, dry_run, deprecate_old, city };
 
     let mut on = connect(database).await?;
     // Two of these at once would race for the names.
@@ -187,7 +185,7 @@ impl Account {
                     continue;
                 }
                 Err(FlowError::Invalid(problems)) => {
-                    return Err(refused(&problems, form, |key| in_folder(key, &self.city)));
+                    return Err(refused(&problems, form, |key| self.city.in_folder(key)));
                 }
                 Err(error) => return Err(explain(error)),
             }
@@ -221,9 +219,10 @@ impl Account {
     /// not speak against it: the platform checked the upload, and the read is only a second look.
     async fn holds(&self, language: &str, flow_id: &str, form: &FlowDocument) -> Result<bool, Failure> {
         let ours: Value = serde_json::from_str(&form.json).context("the form cannot be read")?;
-        match self.assets.document(flow_id).await {
+        match self.graph.flow_document(flow_id).await {
             Ok(theirs) => Ok(theirs.is_some_and(|theirs| theirs == ours)),
             Err(error) => {
+                let error = anyhow::Error::new(error);
                 progress(language, &format!("{flow_id} cannot be read back ({error:#}); going on without"));
                 Ok(true)
             }
@@ -242,7 +241,7 @@ impl Account {
             .await?;
         for flow_id in old {
             progress(language, &format!("deprecating {flow_id}"));
-            self.assets.deprecate(&flow_id).await?;
+            self.graph.deprecate_flow(&flow_id).await.map_err(explain)?;
             sqlx::query!(
                 "update flow.release set state = 'deprecated'
                  where channel = $1 and language = $2 and provider_flow_id = $3",

@@ -8,10 +8,10 @@ use runtime::config::DatabaseArgs;
 /// What can be done to the streets of the offline provider.
 #[derive(Subcommand)]
 pub(crate) enum GeocoderCommand {
-    /// Load streets and doors from CSV or GeoJSON, in place of all that are loaded for the municipality
+    /// Load streets and doors from CSV, GeoJSON or a GeoPackage, in place of all that are loaded for the municipality
     ///
-    /// A row is a door, or, without a number, a street or a place with a point of its own. Columns (of GeoJSON:
-    /// properties, and a Point for the coordinates):
+    /// A row is a door, or, without a number, a street or a place with a point of its own. Columns (of GeoJSON and
+    /// of a GeoPackage: attributes, and a Point for the coordinates):
     ///
     ///   street      name of the street, hamlet or place; required
     ///   kind        word for the kind of street, as "Calle"; may also stand at the head or end of the name
@@ -22,7 +22,8 @@ pub(crate) enum GeocoderCommand {
     ///   ine_code    municipality, five digits; rows of another one are left out
     ///   latitude, longitude   degrees, WGS 84 (or ETRS 89)
     ///
-    /// CSV has a header, commas or semicolons, UTF-8. From a GeoPackage: ogr2ogr -t_srs EPSG:4326 OUT.geojson IN.gpkg LAYER
+    /// CSV has a header, commas or semicolons, UTF-8. A layer of a GeoPackage may be in any EPSG coordinate system
+    /// that the database knows; one that is not in degrees (ETRS 89 / UTM 30N) is converted by it.
     #[command(verbatim_doc_comment)]
     Load(Box<LoadArgs>),
     /// Say what is loaded, per municipality
@@ -35,8 +36,11 @@ pub(crate) enum GeocoderCommand {
 /// A file with streets.
 #[derive(clap::Args)]
 pub(crate) struct LoadArgs {
-    /// CSV or GeoJSON
+    /// CSV, GeoJSON or GeoPackage
     pub(crate) file: PathBuf,
+    /// Layer of a GeoPackage that has several
+    #[arg(long)]
+    pub(crate) layer: Option<String>,
     /// Municipality that the streets belong to, by its code at the statistics institute
     #[arg(long, env = "ABISU_CITY_INE_CODE", default_value = "01059", value_parser = parse_ine_code)]
     pub(crate) city_ine_code: String,

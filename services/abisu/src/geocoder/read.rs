@@ -1,13 +1,14 @@
-//! A file with streets, CSV or GeoJSON, as streets with their doors. Pure.
+//! A file with streets, CSV, GeoJSON or a layer of a GeoPackage, as streets with their doors. Pure.
 
 use std::collections::BTreeMap;
 
 use geojson::{Feature, GeoJson, GeometryValue, JsonValue};
 
+use super::geopackage::{Layer, Record};
 use super::rows::{self, Door, Row, Street, Wrong};
 
 /// What a file holds.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Read {
     /// Each street with its own point (latitude, longitude), where there is one, and its doors.
     pub(super) streets: BTreeMap<Street, Known>,
@@ -38,7 +39,7 @@ pub(super) struct Skipped {
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ReadError {
     /// Not text.
-    #[error("not UTF-8; save the file as CSV in UTF-8, or as GeoJSON")]
+    #[error("not UTF-8; save the file as CSV in UTF-8, as GeoJSON or as a GeoPackage")]
     NotUtf8,
     /// Broken CSV.
     #[error("not CSV: {0}")]
@@ -54,14 +55,34 @@ pub(super) enum ReadError {
     Row(String, String),
 }
 
+/// The name that a file has for one of our columns.
+pub(super) fn theirs(ours: &str, columns: &[(String, String)]) -> String {
+    let named = columns.iter().find(|(name, _)| name == ours);
+    named.map_or_else(|| ours.to_owned(), |(_, theirs)| theirs.clone())
+}
+
+/// Understands a layer whose points are in degrees.
+pub(super) fn features(layer: Layer, ine_code: &str) -> Result<Read, ReadError> {
+    let mut read = Read::default();
+    for (n, Record { values, point }) in layer.records.into_iter().enumerate() {
+        let get = |column: &str| match column {
+            "latitude" => point.map(|point| point.1.to_string()).unwrap_or_default(),
+            "longitude" => point.map(|point| point.0.to_string()).unwrap_or_default(),
+            _ => {
+                let place = rows::COLUMNS.iter().position(|known| *known == column);
+                place.and_then(|place| values.get(place)).cloned().unwrap_or_default()
+            }
+        };
+        read.add(&format!("row {}", n + 1), rows::row(get, ine_code))?;
+    }
+    Ok(read)
+}
+
 /// Reads a file; `columns` are the names that it has for some of ours.
 pub(super) fn read(bytes: &[u8], ine_code: &str, columns: &[(String, String)]) -> Result<Read, ReadError> {
     let text = std::str::from_utf8(bytes).map_err(|_| ReadError::NotUtf8)?.trim_start_matches('\u{feff}');
-    let theirs = |ours: &str| {
-        let named = columns.iter().find(|(name, _)| name == ours);
-        named.map_or_else(|| ours.to_owned(), |(_, theirs)| theirs.clone())
-    };
-    let mut read = Read { streets: BTreeMap::new(), doors: 0, elsewhere: 0, skipped: Skipped::default() };
+    let theirs = |ours: &str| theirs(ours, columns);
+    let mut read = Read::default();
     if text.trim_start().starts_with('{') {
         read.geojson(text, ine_code, theirs)?;
     } else {

@@ -93,7 +93,10 @@ fn place(latitude: &str, longitude: &str) -> Result<(f64, f64), Wrong> {
     } else if within(east, north) {
         Err(Wrong::File(format!("latitude {north}, longitude {east} look swapped")))
     } else if north.abs() > 90.0 || east.abs() > 180.0 {
-        Err(Wrong::File(format!("{north}, {east} are not degrees; export the file in WGS 84 (EPSG:4326)")))
+        Err(Wrong::File(format!(
+            "{north}, {east} are not degrees; export the file in WGS 84 (EPSG:4326), or as a GeoPackage, which says \
+             what they are"
+        )))
     } else {
         Err(Wrong::Row("the point is not in Spain"))
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use sqlx::{Connection, PgConnection};
 use uuid::Uuid;
 
+use super::geopackage::Layer;
 use super::read::Known;
 use super::rows::Street;
 use crate::Failure;
@@ -20,6 +21,36 @@ struct Doors {
     extensions: Vec<String>,
     latitudes: Vec<f64>,
     longitudes: Vec<f64>,
+}
+
+/// Converts the points of a layer to degrees of WGS 84.
+///
+/// # Errors
+/// The database does not know the coordinate system, or is away.
+pub(super) async fn to_degrees(on: &mut PgConnection, layer: &mut Layer) -> Result<(), Failure> {
+    let srid = layer.srid;
+    let is_known = sqlx::query_scalar!(
+        r#"select exists (select from public.spatial_ref_sys where srid = $1) as "known!""#,
+        srid
+    );
+    if !is_known.fetch_one(&mut *on).await? {
+        return Err(Failure::Usage(format!(
+            "the layer is in EPSG:{srid}, which the database does not know; convert it: ogr2ogr -t_srs EPSG:4326"
+        )));
+    }
+    let mut open: Vec<&mut (f64, f64)> =
+        layer.records.iter_mut().filter_map(|record| record.point.as_mut()).collect();
+    for chunk in open.chunks_mut(AT_ONCE) {
+        let (east, north): (Vec<f64>, Vec<f64>) = chunk.iter().map(|point| **point).unzip();
+        let rows = sqlx::query_file!("src/geocoder/store/to_degrees.sql", srid, &east, &north)
+            .fetch_all(&mut *on)
+            .await?;
+        for (point, row) in chunk.iter_mut().zip(rows) {
+            **point = (row.longitude, row.latitude);
+        }
+    }
+    layer.srid = 4326;
+    Ok(())
 }
 
 /// Puts streets in place of all that are loaded for a municipality.

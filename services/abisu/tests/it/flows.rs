@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use simulator::{Config, Simulator};
 use testkit::Database;
 use tokio::io::{AsyncBufReadExt, BufReader};
@@ -70,6 +70,25 @@ impl World {
         flows.map(|flow| (word(flow, "name"), word(flow, "id"), word(flow, "status"))).collect()
     }
 
+    async fn fault(&self, fault: Value) {
+        let url = format!("{}/control/faults", self.graph.url());
+        assert!(client().post(url).json(&fault).send().await.unwrap().status().is_success());
+    }
+
+    /// Calls about forms so far.
+    async fn calls(&self) -> u64 {
+        let requests: Value = client()
+            .get(format!("{}/control/requests", self.graph.url()))
+            .send()
+            .await
+            .unwrap()
+            .json()
+            .await
+            .unwrap();
+        let of_forms = requests.as_array().unwrap().iter().filter(|one| one["surface"] == "meta.flows");
+        of_forms.count() as u64
+    }
+
     async fn deprecate(&self, id: &str) {
         let url = format!("{}/v26.0/{id}/deprecate", self.url());
         let answer = client().post(url).bearer_auth(TOKEN).send().await.unwrap();
@@ -132,6 +151,84 @@ async fn killed_at_any_step_and_run_again_it_ends_right_and_makes_no_second_form
         assert!(forms.iter().all(|(_, _, status)| status == "PUBLISHED"), "{step}: {forms:?}");
         assert_eq!(world.database.count(RELEASES).await, 2, "{step}");
     }
+}
+
+/// Not by killing: the call was made, and nobody heard the answer.
+#[tokio::test]
+async fn whichever_answer_of_the_account_is_lost_the_next_run_ends_right() {
+    let mut call = 0;
+    loop {
+        let world = World::start().await;
+        world
+            .fault(json!({"surface": "meta.flows", "kind": "accept_then_reset", "skip": call, "times": 1}))
+            .await;
+        world.publish(&[]).await;
+        let calls = world.calls().await;
+        let again = world.publish(&[]).await;
+        assert_eq!(again.code, 0, "call {call}: {}", again.error);
+        let forms = world.forms().await;
+        assert_eq!(forms.len(), 2, "call {call}: {forms:?}");
+        assert!(forms.iter().all(|(_, _, status)| status == "PUBLISHED"), "call {call}: {forms:?}");
+        assert_eq!(world.database.count(RELEASES).await, 2, "call {call}");
+        if calls <= call {
+            // Nothing was lost: the run makes no more calls.
+            break;
+        }
+        call += 1;
+    }
+    assert!(call >= 10, "both languages are made, uploaded, read back and published: {call}");
+}
+
+#[tokio::test]
+async fn what_the_account_refuses_says_what_to_do() {
+    let world = World::start().await;
+    for (code, status, says) in [
+        (190, 401, "ABISU_META_ACCESS_TOKEN"),
+        (200, 403, "whatsapp_business_management"),
+        (80_007, 429, "goes on where it stopped"),
+        (131_031, 403, "Account quality"),
+        (139_000, 400, "integrity check"),
+        (139_002, 400, "verified business"),
+        (2635, 400, "ABISU_META_GRAPH_VERSION"),
+        (777, 400, "ABISU_META_WABA_ID"),
+    ] {
+        world
+            .fault(json!({"surface": "meta.flows", "kind": "meta_error", "code": code, "status": status, "times": 1}))
+            .await;
+        let said = world.publish(&["--lang", "es"]).await;
+        assert_eq!(said.code, 1, "{code}");
+        assert!(
+            said.error.contains(says) && said.error.contains(&code.to_string()),
+            "{code}: {}",
+            said.error
+        );
+        assert_eq!(said.error.lines().count(), 1, "{}", said.error);
+    }
+    let url = world.url();
+    let mut variables = World::variables(&url, TOKEN);
+    variables[2].1 = "1";
+    let said = abisu(Some(&world.database.url), &variables, &["flows", "publish"]).await;
+    assert!(said.error.contains("there is no such account"), "{}", said.error);
+}
+
+#[tokio::test]
+async fn what_the_platform_finds_is_shown_at_our_line_and_key() {
+    let world = World::start().await;
+    let folder = changed_catalogs("refused");
+    let file = folder.join("es.yaml");
+    // A rule that neither our linter nor the simulator knows.
+    let told = json!({"success": true, "validation_errors": [{"error": "A_NEW_RULE", "error_type": "FLOW_JSON_ERROR",
+        "message": "Not like this", "line_start": 5, "line_end": 5, "column_start": 1, "column_end": 2,
+        "pointers": [{"line_start": 5, "line_end": 5, "column_start": 1, "column_end": 2,
+            "path": "screens[10].layout.children[6].label"}]}]});
+    world
+        .fault(json!({"surface": "meta.flows", "kind": "status", "status": 200, "body": told, "skip": 2, "times": 1}))
+        .await;
+    let said = world.publish(&["--lang", "es", "--catalogs-dir", folder.to_str().unwrap()]).await;
+    assert_eq!(said.code, 1, "{}", said.out);
+    let line = format!("{}: form.submit: A_NEW_RULE: Not like this (line 5)", file.display());
+    assert!(said.error.lines().any(|said| said.starts_with(&line)), "{line}\n{}", said.error);
+    assert_eq!(world.database.count(RELEASES).await, 0);
 }
 
 #[tokio::test]

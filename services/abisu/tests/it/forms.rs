@@ -27,6 +27,7 @@ async fn the_built_in_city_and_another_are_checked() {
         said.out
     );
     assert!(said.out.contains("eu: right; 11 of 11 screens"), "{}", said.out);
+    assert!(said.out.ends_with("the words of the conversation: right\n"), "{}", said.out);
 
     let (flows, catalogs) = harbour();
     let variables = [("ABISU_FLOWS_DIR", flows.as_str()), ("ABISU_CATALOGS_DIR", catalogs.as_str())];
@@ -35,6 +36,7 @@ async fn the_built_in_city_and_another_are_checked() {
     for language in ["ca", "en", "gl"] {
         assert!(said.out.contains(&format!("{language}: right; 11 of 11 screens")), "{}", said.out);
     }
+    assert!(said.out.ends_with("the conversation speaks none of these languages\n"), "{}", said.out);
 }
 
 #[tokio::test]
@@ -57,8 +59,29 @@ async fn a_problem_is_said_with_the_file_as_given_the_line_the_key_and_what_to_d
         format!("{broken}/en.yaml:11: form.submit: 40 characters long; 35 are shown; shorten it by 5");
     assert!(said.error.lines().any(|line| line == expected), "{}", said.error);
     let said = abisu(None, &[], &["flows", "check", "--catalogs-dir", "/absent"]).await;
+    assert_eq!(said.code, 64);
+    assert!(said.error.contains("ABISU_CATALOGS_DIR: cannot read /absent"), "{}", said.error);
+}
+
+#[tokio::test]
+async fn a_problem_in_the_words_of_the_conversation_is_said_too() {
+    let folder = scratch("words");
+    let catalogs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../catalogs");
+    for file in std::fs::read_dir(catalogs).unwrap() {
+        let file = file.unwrap();
+        let text = std::fs::read_to_string(file.path()).unwrap();
+        std::fs::write(folder.join(file.file_name()), text.replace("  greeting:", "  greting:")).unwrap();
+    }
+    let folder = folder.to_str().unwrap();
+    let said = abisu(None, &[("ABISU_CATALOGS_DIR", folder)], &["flows", "check"]).await;
     assert_eq!(said.code, 1);
-    assert!(said.error.contains("/absent: cannot be read"), "{}", said.error);
+    for line in [
+        "abisu: 4 problem(s) in the words of the conversation",
+        &format!("{folder}/es.yaml: chat.greeting is missing"),
+        &format!("{folder}/eu.yaml: chat.greting is used nowhere; remove it"),
+    ] {
+        assert!(said.error.lines().any(|said| said == line), "{line}\n{}", said.error);
+    }
 }
 
 #[tokio::test]

@@ -20,7 +20,7 @@ async fn a_report_travels_through_somebodys_own_app_which_draws_the_form_itself(
     let mut config = world.config();
     config.channels = world.channels(&receiver.channels());
     let _service = world.serve_with(config, &world.geo).await;
-    let ane = AppUser { world: &world, from: "ane-7" };
+    let ane = AppUser { world: &world, channel: "app", from: "ane-7" };
 
     ane.sends(json!({"type": "text", "text": "Kaixo"})).await;
     let language = receiver.hears().await;
@@ -63,7 +63,7 @@ async fn a_form_without_its_token_is_known_by_the_message_that_it_answers_also_b
     let mut config = world.config();
     config.channels = world.channels(&receiver.channels());
     let _service = world.serve_with(config, &world.geo).await;
-    let ane = AppUser { world: &world, from: "34600990002" };
+    let ane = AppUser { world: &world, channel: "app", from: "34600990002" };
     ane.sends(json!({"type": "text", "text": "Hola"})).await;
     ane.taps(&receiver.hears().await, "Castellano").await;
     receiver.hears().await;
@@ -137,7 +137,7 @@ async fn a_channel_whose_every_place_is_taken_holds_up_no_other() {
     }
     held.asked(2).await;
 
-    let ane = AppUser { world: &world, from: "ane-8" };
+    let ane = AppUser { world: &world, channel: "app", from: "ane-8" };
     ane.sends(json!({"type": "text", "text": "Hola"})).await;
     ane.taps(&receiver.hears().await, "Castellano").await;
     assert_eq!(receiver.hears().await["type"], "location_request");
@@ -160,7 +160,7 @@ async fn a_paused_channel_pauses_no_other() {
     world.citizen("34600990021").await.say("Hola").await;
     world.until("select count(*) = 1 from chat.channel_state where paused_at is not null").await;
 
-    let ane = AppUser { world: &world, from: "ane-9" };
+    let ane = AppUser { world: &world, channel: "app", from: "ane-9" };
     ane.sends(json!({"type": "text", "text": "Hola"})).await;
 
     assert_eq!(receiver.hears().await["type"], "buttons");
@@ -270,4 +270,80 @@ async fn an_answer_is_read_by_the_version_that_it_names_also_when_the_city_has_c
     world.at_rest().await;
     let last = citizen.conversation().await.pop().unwrap();
     assert!(last["text"].as_str().unwrap().contains("› Cristal"), "{last}");
+}
+
+/// Every table with a row that came by the synthetic channel or of one of its reports, unmarked.
+const UNMARKED: &str = "
+select 'delivery' from inbound.delivery where channel = 'synthetic' and not synthetic
+union all select 'event' from inbound.event where channel = 'synthetic' and not synthetic
+union all select 'rejection' from inbound.rejection where channel = 'synthetic' and not synthetic
+union all select 'alias' from chat.alias where channel = 'synthetic' and not synthetic
+union all select 'chat' from chat.chat where channel = 'synthetic' and not synthetic
+union all select 'session' from chat.session join chat.chat on id = chat_id where channel = 'synthetic' and not session.synthetic
+union all select 'sender' from chat.sender where channel = 'synthetic' and not synthetic
+union all select 'outbound' from chat.outbound where channel = 'synthetic' and not synthetic
+union all select 'outbound_id' from chat.outbound_id where channel = 'synthetic' and not synthetic
+union all select 'report' from report.report where channel = 'synthetic' and not synthetic
+union all select 'timeline' from report.timeline t join report.report r on r.id = t.report_id
+  where r.channel = 'synthetic' and not t.synthetic";
+
+#[tokio::test]
+async fn a_synthetic_report_is_marked_everywhere_and_leaves_by_no_door_whatever_anybody_does() {
+    let world = World::without_forms().await;
+    let mut config = world.config();
+    config.channels = world.channels("  - {id: synthetic, kind: synthetic, secrets: [{env: S}]}\n");
+    let _service = world.serve_with(config, &world.geo).await;
+    let nobody = AppUser { world: &world, channel: "synthetic", from: "synthetic-1" };
+    let real = world.citizen("34600990071").await;
+    real.begins().await;
+    let calls = world.calls("meta.messages").await;
+
+    nobody.sends(json!({"type": "text", "text": "Hola"})).await;
+    world
+        .until("select count(*) = 1 from chat.outbound where channel = 'synthetic' and payload ? 'buttons'")
+        .await;
+    let id: String = world
+        .value("select payload #>> '{buttons,buttons,0,0}' from chat.outbound where channel = 'synthetic'")
+        .await;
+    nobody.sends(json!({"type": "button_reply", "interactive_reply": {"id": id}})).await;
+    world.until("select count(*) = 2 from chat.outbound where channel = 'synthetic'").await;
+    nobody.sends(pin()).await;
+    world
+        .until("select count(*) = 1 from chat.outbound where channel = 'synthetic' and payload ? 'form'")
+        .await;
+    let token: uuid::Uuid = world
+        .value("select prompt from chat.outbound where channel = 'synthetic' and payload ? 'form'")
+        .await;
+    let response = json!({"token": token, "route": ROUTE, "language": "es"});
+    nobody.sends(json!({"type": "form", "interactive_reply": {"response": response}})).await;
+
+    let sunk = "select count(*) = 1 from report.report
+                where synthetic and push_state = 'sent' and partner_id = 'synthetic' and push_attempts = 0";
+    world.until(sunk).await;
+    world.until("select count(*) = 4 from chat.outbound where synthetic and outcome = 'sent'").await;
+    world.at_rest().await;
+    assert_eq!(world.values::<String>(UNMARKED).await, Vec::<String>::new());
+    let ids: Vec<String> = world.values("select provider_id from chat.outbound_id where synthetic").await;
+    assert!(ids.len() == 4 && ids.iter().all(|id| id.starts_with("synthetic:")), "{ids:?}");
+    assert!(
+        world.value::<bool>("select bool_or(step = 'pushed') from report.timeline where synthetic").await
+    );
+    assert_eq!(world.calls("meta.messages").await, calls, "nothing left for Meta");
+
+    // A person sends it again by hand, an old binary puts it to review: it stays where it is.
+    for state in ["pending", "review", "dead"] {
+        sqlx::query("update report.report set push_state = $1, partner_id = null where synthetic")
+            .bind(state)
+            .execute(&world.db.pool)
+            .await
+            .unwrap();
+        assert!(world.value::<bool>(sunk).await, "{state}");
+    }
+    // What is not of that channel is not marked, and waits for the contractor as ever.
+    real.pin().await;
+    world.until("select count(*) = 1 from report.report where channel = 'whatsapp'").await;
+    assert!(
+        !world.value::<bool>("select bool_or(synthetic) from report.report where channel = 'whatsapp'").await
+    );
+    assert!(!world.value::<bool>("select bool_or(s.synthetic) from chat.session s join chat.chat c on c.id = s.chat_id where c.channel = 'whatsapp'").await);
 }

@@ -121,6 +121,7 @@ fn picture() -> Vec<u8> {
 /// A person who writes through somebody's own app.
 pub(crate) struct AppUser<'w> {
     pub(crate) world: &'w World,
+    pub(crate) channel: &'static str,
     pub(crate) from: &'static str,
 }
 
@@ -131,7 +132,7 @@ impl AppUser<'_> {
         message["idempotency_key"] = json!(Uuid::now_v7().to_string());
         let body = message.to_string();
         let parsed = channel::webhook::inbound::parse(body.as_bytes(), || "minted".to_owned()).unwrap();
-        self.world.webhook.store_on("app", parsed.items, body.as_bytes()).await;
+        self.world.webhook.store_on(self.channel, parsed.items, body.as_bytes()).await;
     }
 
     /// Taps the button of this title in what was posted.

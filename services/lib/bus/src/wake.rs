@@ -98,6 +98,21 @@ impl Notifier {
     }
 }
 
+/// The queues of these channels that have work which may be taken now: the poll of a whole process in one question,
+/// however many channels and queues it works.
+///
+/// # Errors
+/// The database's.
+pub async fn due(pool: &PgPool, channels: &[String]) -> Result<Vec<(String, Queue)>, sqlx::Error> {
+    let rows = sqlx::query_file!("src/store/find_due.sql", channels).fetch_all(pool).await?;
+    let due = rows.into_iter().flat_map(|row| {
+        [(row.inbound, Queue::Inbound), (row.outbound, Queue::Outbound), (row.photo, Queue::Photo)]
+            .into_iter()
+            .filter_map(move |(is, queue)| is.then(|| (row.channel.clone(), queue)))
+    });
+    Ok(due.collect())
+}
+
 /// Hears of work in other processes, and in this one.
 #[derive(Clone, Default)]
 pub struct Listener {

@@ -2,10 +2,13 @@
 
 use std::time::Duration;
 
-use bus::wake::{Listener, Notifier, Queue};
+use bus::outbound::{self, NewOutbound};
+use bus::wake::{self, Listener, Notifier, Queue};
+use chrono::{Days, Utc};
 use sqlx::PgPool;
 use testkit::eventually;
 use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
 
 use crate::support::{World, world};
 
@@ -110,4 +113,30 @@ async fn the_poll_comes_even_if_nothing_is_ever_told() {
     listener.wait(Queue::Inbound, Duration::from_millis(10)).await;
     listener.wake(Queue::Inbound);
     heard(&listener, Queue::Inbound).await;
+}
+
+#[tokio::test]
+async fn one_question_finds_what_is_due_of_every_channel_and_nothing_that_waits() {
+    let world = world().await;
+    let channels = ["whatsapp", "other"].map(str::to_owned);
+    let due = async || wake::due(&world.pool, &channels).await.unwrap();
+    assert_eq!(due().await, []);
+    let chat = world.chat_with("34600000001", 1).await;
+    {
+        let mut on = world.pool.acquire().await.unwrap();
+        let reply = NewOutbound {
+            id: Uuid::now_v7(),
+            payload: serde_json::json!("hola"),
+            prompt: None,
+            report_id: None,
+        };
+        let expires_at = Utc::now() + Days::new(1);
+        outbound::enqueue(&mut on, "other", chat, expires_at, None, &[reply]).await.unwrap();
+    }
+    let whatsapp = |queue| ("whatsapp".to_owned(), queue);
+    assert_eq!(due().await, [whatsapp(Queue::Inbound), ("other".to_owned(), Queue::Outbound)]);
+    let loan = world.claim_one(1).await;
+    assert_eq!(due().await, [("other".to_owned(), Queue::Outbound)], "what is on loan is not due");
+    world.expire_leases().await;
+    assert!(due().await.contains(&whatsapp(Queue::Inbound)), "a lease that is over is: {}", loan.chat_id);
 }

@@ -11,11 +11,12 @@ use anyhow::{Context, bail};
 use super::Urls;
 
 /// Secrets of a stack that talks to simulators. They open nothing.
-const FAKE_SECRETS: [(&str, &str); 4] = [
+const FAKE_SECRETS: [(&str, &str); 5] = [
     ("ABISU_META_APP_SECRET", "fake-app-secret"),
     ("ABISU_META_VERIFY_TOKEN", "fake-verify-token"),
     ("ABISU_META_ACCESS_TOKEN", "fake-access-token"),
     ("ABISU_PARTNER_PASSWORD", "fake-password"),
+    ("ABISU_MEDIA_SECRET", "fake-media-secret"),
 ];
 
 /// The rest. Draining without the pause for load balancers: none is here.
@@ -82,6 +83,7 @@ impl Settings {
             self.default(name, value.to_owned())?;
         }
         self.default("ABISU_GEOCODE_URL", urls.geocode.clone())?;
+        self.default("ABISU_MEDIA_URL", urls.ingest.clone())?;
         if let Some(simulator) = &urls.simulator {
             self.default("ABISU_META_GRAPH_URL", format!("{simulator}/meta"))?;
             self.default("ABISU_CARTOCIUDAD_URL", format!("{simulator}/cartociudad"))?;

@@ -198,19 +198,19 @@ impl Working {
     async fn start(child: Child) -> anyhow::Result<Self> {
         let mut one = Self { child, said: Vec::new() };
         while !one.said.ends_with(b"ready\n") {
-            ensure!(one.hear().await? > 0, "it ended before it was ready");
+            ensure!(one.hear().await?.is_some(), "it ended before it was ready");
         }
         one.said.clear();
         Ok(one)
     }
 
-    /// Reads what it says next. Returns how many lines ended.
-    async fn hear(&mut self) -> anyhow::Result<usize> {
+    /// Reads what it says next. Returns how many lines ended; none once it has closed its output.
+    async fn hear(&mut self) -> anyhow::Result<Option<usize>> {
         let before = self.said.len();
         let stdout = self.child.stdout.as_mut().context("its output is not piped")?;
-        stdout.read_buf(&mut self.said).await?;
+        let read = stdout.read_buf(&mut self.said).await?;
         let heard = self.said.get(before..).unwrap_or_default();
-        Ok(heard.iter().filter(|byte| **byte == b'\n').count())
+        Ok((read > 0).then(|| heard.iter().filter(|byte| **byte == b'\n').count()))
     }
 
     async fn go(&mut self) -> anyhow::Result<()> {
@@ -220,7 +220,7 @@ impl Working {
     /// Tells it to stop, and takes the rest of what it says.
     async fn stop(mut self) -> anyhow::Result<Vec<u8>> {
         drop(self.child.stdin.take());
-        while self.hear().await? > 0 {}
+        while self.hear().await?.is_some() {}
         let status = self.child.wait().await?;
         ensure!(status.success(), "it failed ({status})");
         Ok(self.said)
@@ -245,8 +245,7 @@ async fn work(mut workers: Vec<Working>, target: usize, length: Duration) -> any
                     lines = worker.hear() => lines?,
                     () = async { drop(stopped.wait_for(|stop| *stop).await) } => return worker.stop().await,
                 };
-                let open = worker.child.try_wait()?.is_none();
-                ensure!(lines > 0 || open, "it ended too soon");
+                let lines = lines.context("it ended too soon")?;
                 let _ = count.send(lines);
             }
         });

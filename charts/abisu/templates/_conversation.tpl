@@ -15,8 +15,6 @@
   value: {{ .values.markRead | quote }}
 {{ include "abisu.channels.env" .root }}
 {{ include "abisu.city.env" .root | trim }}
-- name: ABISU_CITY_TIME_ZONE
-  value: {{ .root.Values.city.timeZone | quote }}
 {{- end -}}
 
 {{- define "abisu.volumes.conversation" -}}
@@ -36,7 +34,17 @@
 {{- end -}}
 
 {{- define "abisu.config.conversation" -}}
-{{ include "abisu.channels.config" .root }}{{ include "abisu.config.city" .root }}
+{{ include "abisu.channels.config" .root }}{{ include "abisu.config.city" .root }}{{ include "abisu.city.data" .root }}
+{{- end -}}
+
+{{/* What a city is called. Takes the root. */}}
+{{- define "abisu.city.data" -}}
+{{- if not .Values.city.existingConfigMap -}}
+ABISU_CITY_NAME: {{ .Values.city.name | quote }}
+ABISU_CITY_INE_CODE: {{ .Values.city.ineCode | quote }}
+ABISU_CITY_PROVINCE_CODE: {{ .Values.city.provinceCode | quote }}
+ABISU_CITY_TIME_ZONE: {{ .Values.city.timeZone | quote }}
+{{- end -}}
 {{- end -}}
 
 {{/* Taxonomy and catalogs, where the chart has them. Takes the root. */}}

@@ -17,12 +17,6 @@
   value: {{ .rate | quote }}
 {{- end }}
 {{- end }}
-- name: ABISU_CITY_NAME
-  value: {{ .root.Values.city.name | quote }}
-- name: ABISU_CITY_INE_CODE
-  value: {{ .root.Values.city.ineCode | quote }}
-- name: ABISU_CITY_PROVINCE_CODE
-  value: {{ .root.Values.city.provinceCode | quote }}
 {{- end -}}
 
 {{- define "abisu.volumes.geocode" -}}
@@ -32,4 +26,5 @@
 {{- end -}}
 
 {{- define "abisu.config.geocode" -}}
+{{ include "abisu.city.data" .root }}
 {{- end -}}

@@ -40,7 +40,7 @@ spec:
     - name: {{ .job }}
       {{- include "abisu.jobContainer" (dict "root" $root "image" $image "args" .args "env" .env "mounts" .mounts) | nindent 6 }}
   volumes:
-    {{- $database := include "abisu.database.volume" (list $root "owner") | fromYamlArray }}
+    {{- $database := include "abisu.database.volumes" (list $root "owner") | fromYamlArray }}
     {{- with .ownerSecret }}
     {{- $_ := set (first $database).secret "secretName" . }}
     {{- end }}
@@ -56,8 +56,7 @@ imagePullPolicy: {{ .root.Values.image.pullPolicy }}
 args: {{ toJson .args }}
 terminationMessagePolicy: FallbackToLogsOnError
 env:
-  - name: ABISU_DATABASE_URL_FILE
-    value: /etc/abisu/database/url
+  {{- include "abisu.database.env" .root | nindent 2 }}
   {{- with .env }}
   {{- . | trim | nindent 2 }}
   {{- end }}
@@ -71,7 +70,7 @@ resources:
 securityContext:
   {{- toYaml .root.Values.defaults.containerSecurityContext | nindent 2 }}
 volumeMounts:
-  {{- include "abisu.database.mount" .root | nindent 2 }}
+  {{- include "abisu.database.mounts" .root | nindent 2 }}
   {{- with .mounts }}
   {{- . | trim | nindent 2 }}
   {{- end }}

@@ -23,8 +23,7 @@ Takes the service's values.
 {{/* Variables of a service that its values are made into. Takes a dict: root, key, values. */}}
 {{- define "abisu.env.service" -}}
 {{- include "abisu.env.common" .root }}
-- name: ABISU_DATABASE_URL_FILE
-  value: /etc/abisu/database/url
+{{ include "abisu.database.env" .root }}
 - name: ABISU_DATABASE_POOL
   value: {{ .values.databasePool | quote }}
 - name: ABISU_DRAIN_DELAY_MS
@@ -146,9 +145,16 @@ spec:
         {{- with $values.extraEnv }}
         {{- toYaml . | nindent 8 }}
         {{- end }}
-      {{- with $values.extraEnvFrom }}
+      {{- $city := has .key (list "conversation" "geocode") }}
+      {{- if or $city $values.extraEnvFrom }}
       envFrom:
+        {{- if $city }}
+        - configMapRef:
+            name: {{ default (include "abisu.name" (list $root "city")) $root.Values.city.existingConfigMap }}
+        {{- end }}
+        {{- with $values.extraEnvFrom }}
         {{- toYaml . | nindent 8 }}
+        {{- end }}
       {{- end }}
       livenessProbe:
         httpGet:
@@ -169,7 +175,7 @@ spec:
         {{- toYaml . | nindent 8 }}
       {{- end }}
       volumeMounts:
-        {{- include "abisu.database.mount" $root | nindent 8 }}
+        {{- include "abisu.database.mounts" $root | nindent 8 }}
         {{- include (printf "abisu.mounts.%s" .key) . | trim | nindent 8 }}
         {{- with $values.extraVolumeMounts }}
         {{- toYaml . | nindent 8 }}
@@ -178,7 +184,7 @@ spec:
     {{- toYaml . | nindent 4 }}
     {{- end }}
   volumes:
-    {{- include "abisu.database.volume" (list $root .key) | nindent 4 }}
+    {{- include "abisu.database.volumes" (list $root .key) | nindent 4 }}
     {{- include (printf "abisu.volumes.%s" .key) . | trim | nindent 4 }}
     {{- with $values.extraVolumes }}
     {{- toYaml . | nindent 4 }}

@@ -14,20 +14,48 @@
 {{- if not (or $root.Values.database.existingSecret $credential.existingSecret) }}true{{ end -}}
 {{- end -}}
 
-{{/* The volume with a role's URL. Takes a list: root, role. */}}
-{{- define "abisu.database.volume" -}}
+{{/* The volumes with a role's URL and the authority of the server. Takes a list: root, role. */}}
+{{- define "abisu.database.volumes" -}}
 - name: database
   secret:
     secretName: {{ include "abisu.database.secret" . }}
     items:
       - key: {{ (index (first .).Values.database.credentials (last .)).key }}
         path: url
+{{- with (first .).Values.database.ca }}
+{{- if .existingSecret }}
+- name: database-ca
+  secret:
+    secretName: {{ .existingSecret }}
+    items:
+      - key: {{ .key }}
+        path: ca.crt
+{{- end }}
+{{- end }}
 {{- end -}}
 
-{{- define "abisu.database.mount" -}}
+{{/* Takes the root. */}}
+{{- define "abisu.database.mounts" -}}
 - name: database
   mountPath: /etc/abisu/database
   readOnly: true
+{{- if .Values.database.ca.existingSecret }}
+- name: database-ca
+  mountPath: /etc/abisu/database-ca
+  readOnly: true
+{{- end }}
+{{- end -}}
+
+{{/* Takes the root. What a URL says itself is stronger than the last two. */}}
+{{- define "abisu.database.env" -}}
+- name: ABISU_DATABASE_URL_FILE
+  value: /etc/abisu/database/url
+{{- if .Values.database.ca.existingSecret }}
+- name: PGSSLROOTCERT
+  value: /etc/abisu/database-ca/ca.crt
+- name: PGSSLMODE
+  value: verify-full
+{{- end }}
 {{- end -}}
 
 {{- define "abisu.whatsapp.secret" -}}

@@ -17,6 +17,9 @@ use uuid::Uuid;
 use crate::said_once::{Ear, say_once};
 use crate::{Context, said, store};
 
+/// How often they are looked at, in polls of the queues.
+const EVERY: u32 = 5;
+
 /// What the reply that was put aside says in its row.
 pub(crate) const DELAYED: &str = "form_delayed";
 
@@ -85,7 +88,7 @@ pub(crate) async fn put_aside(
 pub(crate) async fn run(context: Arc<Context>, stopping: CancellationToken) -> anyhow::Result<()> {
     loop {
         tokio::select! {
-            () = tokio::time::sleep(context.config.poll) => {}
+            () = tokio::time::sleep(context.config.poll * EVERY) => {}
             () = stopping.cancelled() => return Ok(()),
         }
         if let Err(error) = bring_all_back(&context).await {

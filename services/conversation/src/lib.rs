@@ -165,6 +165,7 @@ pub fn start(config: Config, shell: &Shell, geocoder: Box<dyn Geocoder>) -> anyh
         let (listener, contexts) = (listener.clone(), contexts.clone());
         shell.spawn("bells", bells::share(listener, queue, contexts, stopping.clone()));
     }
+    shell.spawn("poll", bells::poll(contexts.clone(), stopping.clone()));
     let (on, token) = (pool.clone(), stopping.clone());
     shell.spawn("listener", async move {
         listener.run(on, &bells::QUEUES, token).await;

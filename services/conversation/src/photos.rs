@@ -49,7 +49,7 @@ pub async fn run(context: Arc<Context>, stopping: CancellationToken) -> anyhow::
         };
         if claimed.is_empty() {
             tokio::select! {
-                () = context.bells.wait(Queue::Photo, config.poll) => {}
+                () = context.bells.wait(Queue::Photo) => {}
                 () = stopping.cancelled() => break,
             }
         }

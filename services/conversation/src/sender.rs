@@ -82,7 +82,7 @@ pub async fn run(context: Arc<Context>, stopping: CancellationToken) -> anyhow::
         }
         if idle {
             tokio::select! {
-                () = context.bells.wait(Queue::Outbound, context.config.poll) => {}
+                () = context.bells.wait(Queue::Outbound) => {}
                 () = stopping.cancelled() => break,
             }
         }

@@ -15,7 +15,7 @@ use crate::said_once::{Ear, say_once};
 use crate::{Context, said, store};
 
 /// How often the receipts are looked at, in polls of the queues.
-const EVERY: u32 = 3;
+const EVERY: u32 = 5;
 
 /// Looks for such forms, until `stopping`.
 ///

@@ -59,7 +59,7 @@ pub async fn run(context: Arc<Context>, stopping: CancellationToken) -> anyhow::
         while tasks.try_join_next().is_some() {}
         if idle {
             tokio::select! {
-                () = context.bells.wait(Queue::Inbound, context.config.poll) => {}
+                () = context.bells.wait(Queue::Inbound) => {}
                 () = stopping.cancelled() => break,
             }
         }

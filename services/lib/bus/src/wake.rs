@@ -108,7 +108,8 @@ pub async fn due(pool: &PgPool, channels: &[String]) -> Result<Vec<(String, Queu
     let due = rows.into_iter().flat_map(|row| {
         [(row.inbound, Queue::Inbound), (row.outbound, Queue::Outbound), (row.photo, Queue::Photo)]
             .into_iter()
-            .filter_map(move |(is, queue)| is.then(|| (row.channel.clone(), queue)))
+            .filter(|(is, _)| *is)
+            .map(move |(_, queue)| (row.channel.clone(), queue))
     });
     Ok(due.collect())
 }

@@ -44,6 +44,9 @@ pub struct Message {
     /// The message's id.
     #[serde(default)]
     pub wamid: Option<String>,
+    /// When the citizen sent it, before the webhook left, or when the request arrived that brought it; to the millisecond.
+    #[serde(default)]
+    pub at: Option<chrono::DateTime<chrono::Utc>>,
 }
 
 /// A reply button.

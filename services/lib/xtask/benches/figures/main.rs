@@ -6,6 +6,7 @@
 //! * [`bus`]: append, claim and settle in this process, beside other queues on Postgres.
 //! * [`ingest`]: signed webhooks over HTTP to the service.
 //! * [`geocode`]: coverage and addresses over gRPC to the service.
+//! * [`flows`]: the check of the forms and the linter, in this process.
 //! * [`push`]: a backlog of reports to a partner that takes a while for each.
 //! * [`conversations`]: whole reports with the simulators.
 //! * [`soak`]: the queue while parts of it freeze, restart or are cut off; what must hold is checked there.
@@ -15,6 +16,7 @@
 mod board;
 mod bus;
 mod conversations;
+mod flows;
 mod geocode;
 mod idle;
 mod ingest;
@@ -84,6 +86,12 @@ fn main() -> anyhow::Result<()> {
 }
 
 async fn run(args: Args) -> anyhow::Result<()> {
+    if args.what == What::Flows {
+        let mut board = Board::default();
+        flows::measure(&args, &mut board)?;
+        print!("{board}");
+        return args.json.as_ref().map_or(Ok(()), |path| board.write(path, &args, "none"));
+    }
     let cluster = Cluster::start(&STATE, true).await?;
     let compared = matches!(args.what, What::Bus | What::Ingest);
     let yardstick = if compared { Yardstick::prepare(&cluster).await? } else { None };
@@ -94,6 +102,8 @@ async fn run(args: Args) -> anyhow::Result<()> {
         What::Bus => bus::measure(&bench, &mut board).await?,
         What::Ingest => ingest::measure(&bench, &mut board).await?,
         What::Geocode => geocode::measure(&bench, &mut board).await?,
+        // Before: it needs no server.
+        What::Flows => {}
         What::Push => push::measure(&bench, &mut board).await?,
         What::Conversations => conversations::measure(&bench, &mut board).await?,
         What::Soak => soaks(&mut bench, &mut board).await?,

@@ -39,8 +39,14 @@ fn every_variable_that_a_pod_is_given_is_one_that_its_program_knows() {
                 let service = image.split(['@', ':']).next().unwrap().rsplit('/').next().unwrap();
                 let mut text = shared.clone();
                 sources(&ROOT.join("services").join(service).join("src"), &mut text);
-                for variable in items(&container["env"]) {
-                    let name = variable["name"].as_str().unwrap();
+                let listed =
+                    items(&container["env"]).iter().map(|one| one["name"].as_str().unwrap().to_owned());
+                let from = items(&container["envFrom"]).iter().map(|one| &one["configMapRef"]["name"]);
+                let maps = from.filter_map(|name| {
+                    rendered.of("ConfigMap").into_iter().find(|map| map["metadata"]["name"] == *name)
+                });
+                let mapped = maps.flat_map(|map| map["data"].as_object().unwrap().keys().cloned());
+                for name in listed.chain(mapped) {
                     let ours = name.starts_with("ABISU_") || name.starts_with("OTEL_");
                     if ours && !text.contains(&format!("env = \"{name}\"")) {
                         unknown.insert(format!("{title}: {service} knows no {name}"));

@@ -248,6 +248,7 @@ fn what_is_referred_to_is_made_or_was_named() {
             "abisu-whatsapp",
             "abisu-partner",
             "abisu-media",
+            "abisu-db-ca",
             "abisu-channels",
             "channels",
             "taxonomy",

@@ -155,15 +155,22 @@ fn each_pod_mounts_the_keys_that_it_needs_and_no_others() {
         found.join(" ")
     };
     let service = |name: &str| keys(&rendered.one("Deployment", name)["spec"]["template"]);
-    assert_eq!(service("abisu-ingest"), "app-secret app-secret app-secret-next ingest links verify-token");
-    assert_eq!(service("abisu-conversation"), "access-token conversation");
-    assert_eq!(service("abisu-geocode"), "geocode");
-    assert_eq!(service("abisu-partner-push"), "links partner-push password");
+    assert_eq!(
+        service("abisu-ingest"),
+        "app-secret app-secret app-secret-next ca.crt ingest links verify-token"
+    );
+    assert_eq!(service("abisu-conversation"), "access-token ca.crt conversation");
+    assert_eq!(service("abisu-geocode"), "ca.crt geocode");
+    assert_eq!(service("abisu-partner-push"), "ca.crt links partner-push password");
     for (title, pod) in rendered.pods() {
         let found = keys(pod);
         if pod["metadata"]["labels"]["app.kubernetes.io/component"] == "jobs" {
-            let flows = pod["metadata"]["labels"]["abisu/job"] == "flows";
-            assert_eq!(found, if flows { "access-token uri" } else { "uri" }, "{title}");
+            let expected = match pod["metadata"]["labels"]["abisu/job"].as_str().unwrap() {
+                "flows" => "access-token ca.crt uri",
+                "test" => "app-secret ca.crt uri",
+                _ => "ca.crt uri",
+            };
+            assert_eq!(found, expected, "{title}");
         }
         for container in items(&pod["spec"]["containers"]) {
             for one in items(&container["env"]) {
@@ -196,6 +203,7 @@ fn a_service_restarts_for_its_own_configuration_and_for_no_other_change() {
         changed(json!({"whatsapp": {"graphVersion": "v27.0"}})),
         ["abisu-conversation", "abisu-ingest"]
     );
+    assert_eq!(changed(json!({"city": {"name": "Bilbao"}})), ["abisu-conversation", "abisu-geocode"]);
     assert_eq!(changed(json!({"networkPolicy": {"enabled": false}})), Vec::<&str>::new());
 }
 
@@ -221,4 +229,22 @@ fn a_job_has_another_name_when_anything_of_it_is_another() {
     ] {
         assert_ne!(before, jobs(over.clone()), "{over}");
     }
+}
+
+#[test]
+fn helm_test_is_one_report_through_the_door_or_a_look_at_the_queues() {
+    let args = |file: &str, over: &Value| {
+        let rendered = support::render("abisu", file, over);
+        rendered.one("Pod", "abisu-test")["spec"]["containers"][0]["args"].clone()
+    };
+    let report = json!(["synthetic", "report", "--url", "http://abisu-ingest:80", "--timeout", "60s"]);
+    assert_eq!(args("minimal", &json!({})), report);
+    let own = json!({"tests": {"existingSecret": "own"}, "whatsapp": {"enabled": false},
+        "channels": {"extra": [{"id": "app", "kind": "webhook"}]}});
+    assert_eq!(args("minimal", &own), report);
+    assert_eq!(args("minimal", &json!({"tests": {"synthetic": false}})), json!(["queue", "status"]));
+    // Nothing to sign with.
+    let without =
+        json!({"whatsapp": {"enabled": false}, "channels": {"extra": [{"id": "app", "kind": "webhook"}]}});
+    assert_eq!(args("minimal", &without), json!(["queue", "status"]));
 }

@@ -93,7 +93,17 @@ pub(crate) fn matrix() -> Vec<Rendered> {
             "abisu",
             "minimal",
             json!({"ingest": {"service": {
-                "type": "NodePort", "nodePort": 30080, "trafficDistribution": "PreferSameZone"
+                "type": "NodePort", "nodePort": 30080, "externalTrafficPolicy": "Local", "trafficDistribution": "PreferSameZone"
+            }}}),
+        ),
+        (
+            "a load balancer",
+            "abisu",
+            "minimal",
+            json!({"ingest": {"service": {
+                "type": "LoadBalancer",
+                "loadBalancerClass": "example.org/lb",
+                "loadBalancerSourceRanges": ["203.0.113.0/24"],
             }}}),
         ),
         (

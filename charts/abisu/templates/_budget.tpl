@@ -17,7 +17,11 @@ Takes the root; gives JSON: sum, terms (as text), max, reserved.
 {{- $sum = add $sum $all -}}
 {{- $terms = append $terms (printf "%s (%d+%d)×%d = %d" $component $pods $surge $each $all) -}}
 {{- end -}}
-{{- $jobs := 4 -}}
+{{- $jobs := len .Values.city.serviceArea.keys -}}
+{{- if not .Values.city.serviceArea.existingConfigMap -}}{{- $jobs = len .Values.city.serviceArea.files -}}{{- end -}}
+{{- range list (ne .Values.migrations.mode "external") (and .Values.flows.publish (ne (include "abisu.whatsapp.on" .) "")) .Values.purge.enabled .Values.tests.enabled -}}
+{{- if . -}}{{- $jobs = add $jobs 1 -}}{{- end -}}
+{{- end -}}
 {{- $sum = add $sum $jobs -}}
 {{- $terms = append $terms (printf "jobs %d" $jobs) -}}
 {{- with (include "abisu.kedaKeys" . | fromJson).keys -}}

@@ -43,6 +43,11 @@
 {{- if not .Values.partner.enabled -}}
 {{- $lines = append $lines "partner.enabled: off; reports wait, nothing reaches the contractor" -}}
 {{- end -}}
+{{- range .Values.channels.extra -}}
+{{- if ne .id $.Values.partner.channel -}}
+{{- $lines = append $lines (printf "channels.extra: reports of %s stay in the outbox; partner-push hands over those of %s" .id $.Values.partner.channel) -}}
+{{- end -}}
+{{- end -}}
 {{- if and .Values.ingest.ingress.enabled (not .Values.ingest.ingress.tlsSecret) -}}
 {{- $lines = append $lines "ingest.ingress.tlsSecret: empty; Meta only calls HTTPS, so something else must end TLS" -}}
 {{- end -}}

@@ -34,20 +34,17 @@ pub(super) fn values(root: &Node) -> String {
         if let Some(all) = &node.extends {
             let _ = write!(text, "Also takes every value of `{all}`.\n\n");
         }
-        let mut leaves = Vec::new();
-        collect(node, &mut leaves);
-        table(&mut text, leaves.into_iter());
+        let mut below = Vec::new();
+        collect(node, &mut below);
+        table(&mut text, below.into_iter());
     }
     text
 }
 
 fn collect<'n>(node: &'n Node, into: &mut Vec<&'n Node>) {
     for (_, child) in &node.children {
-        if child.children.is_empty() {
-            into.push(child);
-        } else {
-            collect(child, into);
-        }
+        into.push(child);
+        collect(child, into);
     }
 }
 
@@ -55,6 +52,8 @@ fn table<'n>(text: &mut String, nodes: impl Iterator<Item = &'n Node>) {
     text.push_str("| value | default | |\n| --- | --- | --- |\n");
     for node in nodes {
         let default = match &node.default {
+            // What is below it has rows of its own.
+            Value::Object(_) if !node.children.is_empty() => String::new(),
             Value::String(text) if text.is_empty() => String::new(),
             Value::String(text) => format!("`{text}`"),
             other => format!("`{other}`"),

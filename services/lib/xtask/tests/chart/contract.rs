@@ -111,6 +111,25 @@ fn the_chart_carries_the_version_of_the_workspace() {
     assert_eq!(chart["version"], env!("CARGO_PKG_VERSION"));
 }
 
+/// The names of roles in a text.
+fn roles(text: &str) -> BTreeSet<String> {
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    words.filter(|word| word.starts_with("abisu_")).map(str::to_owned).collect()
+}
+
+#[test]
+fn the_roles_that_are_made_ahead_are_those_that_the_migrations_know() {
+    let made = roles(&fs::read_to_string(chart::folder().join("roles.sql")).unwrap());
+    let mut known = BTreeSet::new();
+    for entry in fs::read_dir(ROOT.join("migrations")).unwrap() {
+        let text = fs::read_to_string(entry.unwrap().path()).unwrap();
+        let statements = text.lines().map(str::trim).filter(|line| line.starts_with("grant "));
+        known.extend(statements.flat_map(roles));
+    }
+    assert!(known.is_subset(&made), "{known:?} {made:?}");
+    assert!(made.contains("abisu_metrics") && made.len() == 5, "{made:?}");
+}
+
 /// What is said after an install.
 fn notes(file: &str, over: &Value) -> String {
     let (chart, file, over) =
@@ -122,13 +141,14 @@ fn notes(file: &str, over: &Value) -> String {
 
 #[test]
 fn the_notes_say_what_is_next_and_warn_of_what_is_not_safe() {
-    let safe = notes(
-        "full",
-        &json!({"conversation": {"autoscaling": {"minReplicas": 2}}, "partnerPush": {"autoscaling": {"minReplicas": 2}}}),
-    );
+    let two = json!({"autoscaling": {"minReplicas": 2}});
+    let over = json!({"conversation": two, "partnerPush": two, "channels": {"extra": []}});
+    let safe = notes("full", &over);
     assert!(!safe.contains("Warnings:"), "{safe}");
     assert!(safe.contains("https://abisu.example.org/whatsapp/webhook"), "{safe}");
     assert!(safe.contains("Connections the database must allow: "), "{safe}");
+    let other = notes("full", &json!({}));
+    assert!(other.contains("  ! channels.extra: reports of city-app stay in the outbox"), "{other}");
     let trial = notes("trial", &json!({"networkPolicy": {"enabled": false}}));
     for warning in [
         "database.credentials.owner.url",

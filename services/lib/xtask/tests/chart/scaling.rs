@@ -77,7 +77,7 @@ fn allowed(spec: &Value, pods: u64) -> u64 {
 fn more_connections_than_the_database_allows_are_refused_with_the_sum() {
     let refused =
         |over: &Value| support::try_render("abisu", "minimal", over).err().map(|error| error.to_string());
-    // 3×6 + 3×9 + 3×5 + 3×7 + 4 for Jobs + 5 reserved.
+    // 3×6 + 3×9 + 3×5 + 3×7 + 4 for the Jobs + 5 reserved.
     assert_eq!(refused(&json!({"database": {"connections": {"max": 90}}})), None);
     let error = refused(&json!({"database": {"connections": {"max": 89}}})).unwrap();
     assert!(error.contains("database.connections.max: the database allows 89 connections"), "{error}");
@@ -93,6 +93,9 @@ fn more_connections_than_the_database_allows_are_refused_with_the_sum() {
     });
     let error = refused(&over).unwrap();
     assert!(error.contains("ingest (10+3)×6 = 78"), "{error}");
+    // Every Job that may run counts.
+    let over = json!({"database": {"connections": {"max": 90}}, "city": {"serviceArea": {"files": {"a.geojson": "{}"}}}});
+    assert!(refused(&over).unwrap().contains("jobs 5"));
     assert_eq!(
         refused(&json!({"database": {"connections": {"max": 0}}})),
         None,

@@ -5,7 +5,7 @@
 //! policies. `--check` only compares, and the chart's tests do the same, so that neither can drift.
 
 pub mod network;
-mod package;
+pub mod package;
 mod readme;
 mod schema;
 pub mod tools;

@@ -75,6 +75,11 @@ impl Helm {
         Ok(Self { program })
     }
 
+    /// Where it is.
+    pub(crate) fn program(&self) -> &Path {
+        &self.program
+    }
+
     /// What `helm template` gives for a release of this name.
     ///
     /// # Errors

@@ -1,11 +1,13 @@
 //! Flags and environment; `--help` is the reference.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use runtime::ServiceArgs;
 use runtime::config::{CityArgs, ConfigError, DatabaseArgs, ShellArgs, parse_base_url, parse_ms};
 
+use crate::alias::Aliases;
 use crate::config::{Config, Endpoint, Geocoder};
 
 /// Somebody who knows addresses, by name.
@@ -77,6 +79,10 @@ pub struct Args {
     /// Requests a second to Photon, from each replica
     #[arg(long, env = "ABISU_PHOTON_RATE", default_value = "5", value_parser = rate())]
     photon_rate: u32,
+    /// Table of the city's streets with two unrelated names, in place of the built-in one: INE code, Spanish name,
+    /// Basque name, by tabs
+    #[arg(long, env = "ABISU_STREET_ALIASES_FILE", value_name = "FILE")]
+    street_aliases_file: Option<PathBuf>,
     #[command(flatten)]
     city: CityArgs,
     #[command(flatten)]
@@ -106,6 +112,7 @@ impl ServiceArgs for Args {
             }
             seen.push(*name);
         }
+        let aliases = self.aliases()?;
         let Self { listen, city, database, shell, .. } = self;
         if city.city_name.trim().is_empty() || city.city_name.contains(',') {
             return Err(ConfigError::invalid(
@@ -120,6 +127,7 @@ impl ServiceArgs for Args {
             city_name: city.city_name,
             city_ine_code: city.city_ine_code,
             city_province_code: city.city_province_code,
+            aliases,
             database: database.config()?,
             grace: shell.grace,
         })
@@ -127,6 +135,19 @@ impl ServiceArgs for Args {
 }
 
 impl Args {
+    fn aliases(&self) -> Result<Aliases, ConfigError> {
+        const VARIABLE: &str = "ABISU_STREET_ALIASES_FILE";
+        let code = &self.city.city_ine_code;
+        let Some(file) = &self.street_aliases_file else {
+            return Ok(Aliases::of(code));
+        };
+        let table = std::fs::read_to_string(file).map_err(|error| {
+            ConfigError::invalid(VARIABLE, format!("{}: cannot be read: {error}", file.display()))
+        })?;
+        Aliases::read(&table, code)
+            .map_err(|error| ConfigError::invalid(VARIABLE, format!("{}: {error}", file.display())))
+    }
+
     fn endpoint(&self, name: GeocoderName) -> Result<Geocoder, ConfigError> {
         let (variable, url, timeout, per_second) = match name {
             GeocoderName::Cartociudad => (
@@ -196,6 +217,9 @@ mod tests {
             (&["--cartociudad-timeout", "0"], "ABISU_CARTOCIUDAD_TIMEOUT_MS"),
             (&["--nominatim-rate", "0"], "not in 1..=1000"),
             (&["--city-name", "Alegría,Dulantzi"], "ABISU_CITY_NAME"),
+            (&["--street-aliases-file", "/absent"], "ABISU_STREET_ALIASES_FILE"),
+            // This file is no table.
+            (&["--street-aliases-file", file!()], "ABISU_STREET_ALIASES_FILE"),
         ] {
             let error = config(given).unwrap_err();
             assert!(error.contains(says), "{given:?}: {error}");

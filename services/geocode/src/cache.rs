@@ -1,13 +1,20 @@
-//! A provider that remembers good answers, in memory only.
+//! A provider that remembers answers, in memory only.
 //!
 //! Calls for the same thing at the same time become one, and that one goes on by itself: a caller whose deadline is
 //! short takes nothing away from the others, and what comes too late for everybody is still remembered for whoever
-//! asks again. A failure is never remembered, and nor is "nothing found": providers say that too easily.
+//! asks again.
+//!
+//! A failure is never remembered. "Nothing found" is an answer and no failure, but providers say it too easily, so by
+//! itself it is not remembered either: who writes the same text again wants it to be looked for again. Only when another
+//! question for the same address found it is the nothing of the questions before believed ([`Provider::confirm_nothing`]),
+//! so that an address which takes several questions ("Dato kalea 12": the provider knows doors in Spanish) is answered
+//! from memory as a whole.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures::future::BoxFuture;
+use moka::Expiry;
 use moka::future::Cache;
 
 use crate::Point;
@@ -16,6 +23,10 @@ use crate::query::Query;
 
 /// Streets change slowly.
 const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+/// How long it is believed that there is nothing.
+const NOTHING_KEPT: Duration = Duration::from_secs(60 * 60);
+/// How long after a question its nothing can be confirmed; longer than any answer takes.
+const OPEN: Duration = Duration::from_secs(60);
 /// Answers kept; one takes a few kilobytes.
 const MOST: u64 = 5_000;
 
@@ -23,7 +34,18 @@ const MOST: u64 = 5_000;
 pub struct Cached {
     inner: Arc<dyn Provider>,
     searches: Cache<Query, Arc<Vec<Found>>>,
+    /// Questions that this provider has just answered with nothing.
+    nothing: Cache<Query, ()>,
     points: Cache<(String, &'static str), Option<Point>>,
+}
+
+/// How long an answer is kept.
+struct Kept;
+
+impl Expiry<Query, Arc<Vec<Found>>> for Kept {
+    fn expire_after_create(&self, _: &Query, found: &Arc<Vec<Found>>, _: Instant) -> Option<Duration> {
+        Some(if found.is_empty() { NOTHING_KEPT } else { KEPT })
+    }
 }
 
 impl Cached {
@@ -31,7 +53,8 @@ impl Cached {
     pub fn new(inner: Arc<dyn Provider>) -> Self {
         Self {
             inner,
-            searches: Cache::builder().max_capacity(MOST).time_to_live(KEPT).build(),
+            searches: Cache::builder().max_capacity(MOST).expire_after(Kept).build(),
+            nothing: Cache::builder().max_capacity(MOST).time_to_live(OPEN).build(),
             points: Cache::builder().max_capacity(MOST).time_to_live(KEPT).build(),
         }
     }
@@ -56,11 +79,13 @@ impl Provider for Cached {
                 return Ok(known.to_vec());
             }
             let (inner, searches, query) = (Arc::clone(&self.inner), self.searches.clone(), query.clone());
+            let nothing = self.nothing.clone();
             let call = async move {
                 let ask = async { inner.search(&query).await.map(Arc::new) };
                 let answer = searches.try_get_with_by_ref(&query, ask).await.map_err(|error| *error)?;
                 if answer.is_empty() {
                     searches.invalidate(&query).await;
+                    nothing.insert(query, ()).await;
                 }
                 Ok(answer)
             };
@@ -93,5 +118,16 @@ impl Provider for Cached {
     fn reverse(&self, point: Point) -> BoxFuture<'_, Result<Option<Found>, Away>> {
         let inner = Arc::clone(&self.inner);
         Box::pin(detached(async move { inner.reverse(point).await }))
+    }
+
+    fn confirm_nothing<'a>(&'a self, queries: &'a [Query]) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            for query in queries {
+                // Not what somebody else has answered while this provider was away.
+                if self.nothing.remove(query).await.is_some() {
+                    self.searches.insert(query.clone(), Arc::new(Vec::new())).await;
+                }
+            }
+        })
     }
 }

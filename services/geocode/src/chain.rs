@@ -60,4 +60,9 @@ impl Provider for Chain {
     fn reverse(&self, point: Point) -> BoxFuture<'_, Result<Option<Found>, Away>> {
         Box::pin(self.ask(move |provider| provider.reverse(point)))
     }
+
+    /// Those that stand in are not asked often enough to be remembered.
+    fn confirm_nothing<'a>(&'a self, queries: &'a [Query]) -> BoxFuture<'a, ()> {
+        self.first.confirm_nothing(queries)
+    }
 }

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use runtime::config::DatabaseConfig;
 
+use crate::alias::Aliases;
+
 /// What the service needs to know.
 #[derive(Debug, Clone)]
 pub struct Config {
@@ -20,6 +22,8 @@ pub struct Config {
     pub city_ine_code: String,
     /// Code of the province, two digits.
     pub city_province_code: String,
+    /// Streets of the city with two unrelated names.
+    pub aliases: Aliases,
     /// Where the service areas are.
     pub database: DatabaseConfig,
     /// How long work in flight may take when the service stops.

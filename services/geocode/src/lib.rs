@@ -38,7 +38,7 @@ mod serve;
 mod street_type;
 mod tidy;
 
-pub use alias::Aliases;
+pub use alias::{AliasError, Aliases};
 pub use error::Error;
 pub use gazetteer::Gazetteer;
 pub use language::Language;

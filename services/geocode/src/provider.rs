@@ -21,6 +21,11 @@ pub trait Provider: Send + Sync + 'static {
 
     /// The door next to a point.
     fn reverse(&self, point: Point) -> BoxFuture<'_, Result<Option<Found>, Away>>;
+
+    /// An address was found in the end, and these questions for it had found nothing: that may be believed for a while.
+    fn confirm_nothing<'a>(&'a self, _queries: &'a [Query]) -> BoxFuture<'a, ()> {
+        Box::pin(std::future::ready(()))
+    }
 }
 
 /// Why a provider gave no answer. None of these means that it knows nothing.

@@ -57,7 +57,8 @@ pub enum Verdict {
     NotFound,
 }
 
-/// Judges candidates whose points have been through the coverage gate.
+/// Judges candidates. What comes of it has still to pass the [`gate`]: only the few that a verdict is made of are asked
+/// about, not all that a provider knows.
 pub fn rank(asked: &Address, found: &[Found], aliases: &Aliases) -> Verdict {
     let names: Vec<Vec<String>> =
         [Some(asked.name.as_str()), aliases.other(&asked.name)].into_iter().flatten().map(key).collect();
@@ -72,11 +73,10 @@ pub fn rank(asked: &Address, found: &[Found], aliases: &Aliases) -> Verdict {
         .collect();
     // Stable: among equals the provider's order stays.
     scored.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
-    let verdict = match &asked.door {
+    match &asked.door {
         Some(door) => with_door(door, asked.kilometre, &scored),
         None => without_door(asked, &scored),
-    };
-    gate(verdict)
+    }
 }
 
 /// Whether another query cannot bring a better answer.
@@ -248,8 +248,22 @@ fn tied(mut sorted: Vec<Match>) -> Vec<Match> {
     sorted
 }
 
-/// No point leaves that the service area does not cover.
-fn gate(verdict: Verdict) -> Verdict {
+impl Verdict {
+    /// All that it is made of.
+    pub(crate) fn found_mut(&mut self) -> Vec<&mut Found> {
+        match self {
+            Self::Exact(only) | Self::Place(only) | Self::Nearest { found: only, .. } => {
+                vec![&mut only.found]
+            }
+            Self::Street(only) | Self::Outside(only) => only.iter_mut().map(|only| &mut only.found).collect(),
+            Self::Several(several) => several.iter_mut().map(|one| &mut one.found).collect(),
+            Self::NotFound => Vec::new(),
+        }
+    }
+}
+
+/// No point leaves that the service area does not cover: what the areas of a verdict make of it.
+pub fn gate(verdict: Verdict) -> Verdict {
     let outside = |m: &Match| m.found.point.is_some() && m.found.area.is_none();
     match verdict {
         Verdict::Exact(found) | Verdict::Place(found) | Verdict::Nearest { found, .. } if outside(&found) => {

@@ -13,6 +13,7 @@ use crate::gazetteer::Gazetteer;
 use crate::metrics::Metrics;
 use crate::parse::{Address, Door, Parsed, parse};
 use crate::provider::{Away, Found, FoundKind, Provider};
+use crate::query::Query;
 use crate::rank::{self, Match, Verdict};
 use crate::{Error, Language, Point, query, tidy};
 
@@ -172,19 +173,27 @@ impl Resolver {
         let deadline = Instant::now() + self.patience(question.within);
         let mut found: Vec<Found> = Vec::new();
         let mut verdict = Verdict::NotFound;
+        let mut nothing: Vec<Query> = Vec::new();
         for query in query::plan(asked, &self.aliases) {
             match timeout_at(deadline, self.provider.search(&query)).await.unwrap_or(Err(Away::Timeout)) {
+                Ok(more) if more.is_empty() => nothing.push(query),
                 Ok(more) => found.extend(more),
                 // What is known of the street already is worth more than an excuse; nothing known is one.
                 Err(_) if verdict == Verdict::NotFound => return Ok(Answer::Unavailable),
                 Err(_) => break,
             }
-            self.gate(&mut found).await?;
             verdict = rank::rank(asked, &found, &self.aliases);
+            self.gate(verdict.found_mut()).await?;
+            verdict = rank::gate(verdict);
             let enough = asked.door.is_none() && matches!(verdict, Verdict::Street(_));
             if enough || rank::is_settled(&verdict) {
                 break;
             }
+        }
+        // Not by what a stand-in found: that says nothing of what the first one knows.
+        let own = |found: &Found| found.provider == self.provider.name();
+        if verdict != Verdict::NotFound && found.iter().all(own) {
+            self.provider.confirm_nothing(&nothing).await;
         }
         if let Some(bias) = question.bias {
             rank::prefer_near(&mut verdict, bias);
@@ -193,9 +202,9 @@ impl Resolver {
     }
 
     /// Asks the coverage of what has a point and was not asked yet.
-    async fn gate(&self, found: &mut [Found]) -> Result<(), Error> {
+    async fn gate(&self, found: Vec<&mut Found>) -> Result<(), Error> {
         let mut open: Vec<(&mut Found, Point)> = found
-            .iter_mut()
+            .into_iter()
             .filter(|found| found.area.is_none())
             .filter_map(|found| found.point.map(|point| (found, point)))
             .collect();
@@ -228,7 +237,7 @@ impl Resolver {
             let located = timeout_at(deadline, self.provider.locate(&street.found)).await;
             street.found.point = located.ok().and_then(Result::ok).flatten();
         }
-        self.gate(std::slice::from_mut(&mut street.found)).await?;
+        self.gate(vec![&mut street.found]).await?;
         if street.found.area.is_none() {
             street.found.point = None;
         }

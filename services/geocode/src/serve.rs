@@ -12,7 +12,6 @@ use tonic::transport::server::{Server, TcpIncoming};
 use tonic_health::ServingStatus;
 use tonic_health::server::HealthReporter;
 
-use crate::alias::Aliases;
 use crate::config::Config;
 use crate::gate::Gate;
 use crate::gazetteer::Gazetteer;
@@ -51,7 +50,7 @@ pub async fn start(config: Config, shell: &Shell) -> anyhow::Result<SocketAddr> 
         pool: pool.clone(),
         gate,
         provider: providers::build(&config, &pool, &metrics)?,
-        aliases: Aliases::of(&config.city_ine_code),
+        aliases: config.aliases.clone(),
         names: Gazetteer::of(&config.city_name, &config.city_province_code),
         patience: providers::patience(&config.geocoder),
         metrics,

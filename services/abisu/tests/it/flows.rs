@@ -162,21 +162,20 @@ async fn whichever_answer_of_the_account_is_lost_the_next_run_ends_right() {
         world
             .fault(json!({"surface": "meta.flows", "kind": "accept_then_reset", "skip": call, "times": 1}))
             .await;
-        world.publish(&[]).await;
-        let calls = world.calls().await;
-        let again = world.publish(&[]).await;
-        assert_eq!(again.code, 0, "call {call}: {}", again.error);
-        let forms = world.forms().await;
-        assert_eq!(forms.len(), 2, "call {call}: {forms:?}");
-        assert!(forms.iter().all(|(_, _, status)| status == "PUBLISHED"), "call {call}: {forms:?}");
-        assert_eq!(world.database.count(RELEASES).await, 2, "call {call}");
-        if calls <= call {
+        world.publish(&["--lang", "es"]).await;
+        if world.calls().await <= call {
             // Nothing was lost: the run makes no more calls.
             break;
         }
+        let again = world.publish(&["--lang", "es"]).await;
+        assert_eq!(again.code, 0, "call {call}: {}", again.error);
+        let forms = world.forms().await;
+        assert_eq!(forms.len(), 1, "call {call}: {forms:?}");
+        assert!(forms.iter().all(|(_, _, status)| status == "PUBLISHED"), "call {call}: {forms:?}");
+        assert_eq!(world.database.count(RELEASES).await, 1, "call {call}");
         call += 1;
     }
-    assert!(call >= 10, "both languages are made, uploaded, read back and published: {call}");
+    assert!(call >= 6, "it is listed, made, uploaded, read back and published: {call}");
 }
 
 #[tokio::test]

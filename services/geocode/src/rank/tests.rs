@@ -49,7 +49,7 @@ fn judged(text: &str, candidates: &[&str]) -> String {
     let aliases = Aliases::of("01059");
     let found: Vec<Found> = candidates.iter().map(|text| candidate(text)).collect();
     let show = |m: &Match| tidy::address(&m.found, Language::Spanish, &aliases);
-    match rank(&asked(text), &found, &aliases) {
+    match gate(rank(&asked(text), &found, &aliases)) {
         Verdict::Exact(found) => format!("exact {}", show(&found)),
         Verdict::Nearest { found, asked } => format!("nearest {} for {asked}", show(&found)),
         Verdict::Street(Some(found)) => format!("street {}", show(&found)),

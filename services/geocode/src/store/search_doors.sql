@@ -2,15 +2,18 @@
 -- The best streets first, by the words that were asked for alone, so that a part of a name ("Moraza") and a name in
 -- either language count; of each the doors that are nearest to the number ($3), 0 being the house without one, or one
 -- row without a door when no number is asked for.
-with alike as (
+-- The sound of the question is made once, and not while the statement is planned: it is the dearest part of it.
+with asked as materialized (
+  select geo.sound_v1($2) as sound
+), alike as (
   select street.street_id, street.kind, street.name, street.other_name, street.locality, street.is_place,
     street.point,
-    public.word_similarity(geo.sound_v1($2), street.sound) as words,
-    public.similarity(geo.sound_v1($2), street.sound) as whole
+    public.word_similarity((select sound from asked), street.sound) as words,
+    public.similarity((select sound from asked), street.sound) as whole
   from geo.street
   where street.ine_code = $1
-  -- Written out for the index: it gives an order only for an expression without a join.
-  order by geo.sound_v1($2) operator(public.<<->) street.sound
+  -- A subquery and no join: only so does the index give the order.
+  order by (select sound from asked) operator(public.<<->) street.sound
   limit 24
 ), street as (
   select * from alike where words >= 0.4 order by words desc, whole desc, street_id limit 6

@@ -63,6 +63,7 @@ impl App {
             city_name: "Vitoria-Gasteiz".to_owned(),
             city_ine_code: "01059".to_owned(),
             city_province_code: "01".to_owned(),
+            aliases: geocode::Aliases::of("01059"),
             database: DatabaseConfig { url: SecretString::from(url), pool: 4, file: None },
             grace: Duration::from_secs(4),
         };

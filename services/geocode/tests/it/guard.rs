@@ -185,3 +185,27 @@ async fn another_provider_stands_in_while_the_first_is_away_and_only_then() {
         "why the first is away"
     );
 }
+
+#[tokio::test]
+async fn nothing_is_believed_only_once_the_address_was_found_in_another_way() {
+    let city = Fake::start().await;
+    let provider = Cached::new(cartociudad(&city.url, FREE));
+    let nowhere = query("Dato kalea", Some(12));
+    let asked = || city.sent("candidates", "q").len();
+    for times in 1..=3 {
+        assert_eq!(provider.search(&nowhere).await, Ok(Vec::new()));
+        assert_eq!(asked(), times, "who asks again is asked for again");
+    }
+    provider.confirm_nothing(std::slice::from_ref(&nowhere)).await;
+    for _ in 0..3 {
+        assert_eq!(provider.search(&nowhere).await, Ok(Vec::new()));
+    }
+    assert_eq!(asked(), 3);
+    // What failed is not nothing, whoever says so.
+    city.set(Trap::Html);
+    let door = query("Calle Dato", Some(12));
+    assert_eq!(provider.search(&door).await, Err(Away::Unreadable));
+    provider.confirm_nothing(std::slice::from_ref(&door)).await;
+    city.set(Trap::None);
+    assert_eq!(provider.search(&door).await.unwrap().len(), 1);
+}

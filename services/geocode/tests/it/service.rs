@@ -88,6 +88,20 @@ async fn a_provider_that_is_away_is_a_verdict_and_is_forgotten_when_it_is_back()
 }
 
 #[tokio::test]
+async fn an_address_that_takes_several_questions_is_remembered_as_a_whole_and_nothing_is_not() {
+    let app = App::in_vitoria().await;
+    let asked = || app.city.sent("candidates", "q").len();
+    for _ in 0..3 {
+        assert_eq!(shown(&app.resolve("Dato kalea 12").await), "exact Calle Dato 12");
+        assert_eq!(asked(), 2, "{:?}", app.city.sent("candidates", "q"));
+    }
+    assert_eq!(shown(&app.resolve("Calle Inventada 3").await), "not found");
+    let once = asked();
+    assert_eq!(shown(&app.resolve("Calle Inventada 3").await), "not found");
+    assert_eq!(asked(), 2 * once - 2, "asked for again from the first question on");
+}
+
+#[tokio::test]
 async fn a_provider_that_is_silent_holds_no_pin_up_and_answers_come_before_the_deadline() {
     let app = App::in_vitoria().await;
     app.city.set(Trap::Silence);

@@ -35,6 +35,14 @@ pub struct Catalogs {
 }
 
 impl CityFilesArgs {
+    /// The folders as they were given: of the taxonomy, and of the catalogs.
+    pub fn folders(&self) -> (Option<&Path>, Option<&Path>) {
+        fn named(folder: &Option<PathBuf>) -> Option<&Path> {
+            folder.as_deref().filter(|folder| !folder.as_os_str().is_empty())
+        }
+        (named(&self.flows_dir), named(&self.catalogs_dir))
+    }
+
     /// Reads what is there.
     ///
     /// # Errors

@@ -9,6 +9,8 @@ use std::collections::HashSet;
 
 /// Deeper than any form; far below what a stack bears.
 const MAX_DEPTH: usize = 96;
+/// Keys of an object that are compared one by one.
+const FEW_KEYS: usize = 12;
 
 /// A value and the byte it starts at.
 #[derive(Debug)]
@@ -206,12 +208,23 @@ impl<'t> Reader<'t> {
                 break;
             }
         }
-        if members.len() > 1 {
-            let mut seen = HashSet::with_capacity(members.len());
-            let again = members.iter().filter(|member| !seen.insert(member.key.as_ref()));
-            self.repeated.extend(again.map(|member| member.at));
-        }
+        self.note_repeated(&members);
         Ok(Value::Object(members))
+    }
+
+    /// Most objects have a handful of keys, for which a table costs more than it saves.
+    fn note_repeated(&mut self, members: &[Member<'t>]) {
+        if members.len() <= FEW_KEYS {
+            let again = members
+                .iter()
+                .enumerate()
+                .filter(|(place, member)| members[..*place].iter().any(|before| before.key == member.key));
+            self.repeated.extend(again.map(|(_, member)| member.at));
+            return;
+        }
+        let mut seen = HashSet::with_capacity(members.len());
+        let again = members.iter().filter(|member| !seen.insert(member.key.as_ref()));
+        self.repeated.extend(again.map(|member| member.at));
     }
 
     fn number(&mut self) -> Result<&'t str, Malformed> {

@@ -35,6 +35,7 @@ mod said;
 mod said_once;
 mod send;
 pub mod sender;
+mod shares;
 pub mod store;
 pub mod translate;
 mod undeliverable;
@@ -61,6 +62,7 @@ use crate::forms::Forms;
 use crate::lookup::Geocoder;
 use crate::marks::Marks;
 use crate::metrics::Metrics;
+use crate::shares::Shares;
 
 /// What the channels share.
 pub struct Process {
@@ -68,8 +70,6 @@ pub struct Process {
     pub geocoder: Box<dyn Geocoder>,
     /// What may be reported.
     pub forms: Forms,
-    /// Takes chats from the inbound queues.
-    pub claimer: Claimer,
     /// Held to read by work, to write by work that must have the process for itself. Whoever waits to write comes before
     /// those who come later to read.
     pub alone: RwLock<()>,
@@ -93,8 +93,10 @@ pub struct Context {
     pub config: Arc<Config>,
     /// What it shares with the other channels.
     pub process: Arc<Process>,
-    /// The database.
+    /// The database, over the connections of this channel.
     pub pool: PgPool,
+    /// Takes chats from the inbound queue.
+    pub claimer: Claimer,
     /// Unique to this process start; who owns a lease.
     pub owner: Uuid,
     /// Tells other processes of work.
@@ -132,28 +134,25 @@ pub async fn run(config: Config, shell: Shell) -> anyhow::Result<()> {
 pub fn start(config: Config, shell: &Shell, geocoder: Box<dyn Geocoder>) -> anyhow::Result<()> {
     dialogue::texts::check().map_err(|problems| city::refuse(&problems))?;
     let config = Arc::new(config);
-    let pool = shell.database(&config.database)?;
+    let accounts = config.channels.accounts();
+    let shares = Shares::open(shell, &config.database, &accounts)?;
+    let pool = shares.common().clone();
     let queues = QueueMetrics::default();
     shell.metrics(|registry| queues.register(registry));
-    let process = Arc::new(Process {
-        geocoder,
-        forms: Forms::new(config.taxonomy.clone()),
-        claimer: Claimer::new(pool.clone(), queues.clone()),
-        alone: RwLock::new(()),
-    });
+    let process =
+        Arc::new(Process { geocoder, forms: Forms::new(config.taxonomy.clone()), alone: RwLock::new(()) });
     let (notifier, listener) = (Notifier::default(), Listener::default());
     let shared = Shared {
         config: Arc::clone(&config),
         process,
-        pool: pool.clone(),
         owner: Uuid::now_v7(),
         notifier: notifier.clone(),
         queues: queues.clone(),
         metrics: shell.metrics(Metrics::register),
     };
     let mut contexts = Vec::new();
-    for account in config.channels.accounts() {
-        contexts.push(shared.work(shell, &account)?);
+    for (place, account) in accounts.iter().enumerate() {
+        contexts.push(shared.work(shell, account, shares.of(&accounts, place).clone())?);
     }
     let stopping = shell.stopping();
     let (on, token) = (pool.clone(), stopping.clone());
@@ -186,7 +185,6 @@ pub fn start(config: Config, shell: &Shell, geocoder: Box<dyn Geocoder>) -> anyh
 struct Shared {
     config: Arc<Config>,
     process: Arc<Process>,
-    pool: PgPool,
     owner: Uuid,
     notifier: Notifier,
     queues: QueueMetrics,
@@ -195,7 +193,7 @@ struct Shared {
 
 impl Shared {
     /// Starts the loops of a channel.
-    fn work(&self, shell: &Shell, account: &Account) -> anyhow::Result<Arc<Context>> {
+    fn work(&self, shell: &Shell, account: &Account, pool: PgPool) -> anyhow::Result<Arc<Context>> {
         let provider = Provider::of(account, self.config.send_timeout)
             .with_context(|| format!("the channel {} cannot be used", account.id))?;
         let (marks, marking) = marks::new(self.config.mark_read && provider.now().shows_work());
@@ -208,14 +206,15 @@ impl Shared {
             bells: Bells::default(),
             config: Arc::clone(&self.config),
             process: Arc::clone(&self.process),
-            pool: self.pool.clone(),
+            claimer: Claimer::new(pool.clone(), self.queues.clone()),
+            pool: pool.clone(),
             owner: self.owner,
             notifier: self.notifier.clone(),
             queues: self.queues.clone(),
             metrics: self.metrics.clone(),
         });
         let stopping = shell.stopping();
-        let (pool, token) = (self.pool.clone(), stopping.clone());
+        let token = stopping.clone();
         let (channel, queues) = (account.id.clone(), self.queues.clone());
         shell.spawn("belt", async move {
             belt(pool, channel, queues, token).await;

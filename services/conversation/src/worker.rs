@@ -77,7 +77,7 @@ async fn take(context: &Context, limit: usize, solo: bool) -> Vec<Claimed> {
         lease: context.config.lease,
         solo,
     };
-    match context.process.claimer.claim(&request).await {
+    match context.claimer.claim(&request).await {
         Ok(claimed) => claimed,
         Err(error) => {
             let said = said::queue(&error);

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::citizen::{ROUTE, reference};
 use crate::geo::{Geo, PIN};
 use crate::receiver::{AppUser, InfobipUser, PICTURE, Receiver};
+use crate::replies::text;
 use crate::support::{TEST_NUMBER, World};
 
 fn pin() -> Value {
@@ -146,6 +147,45 @@ async fn a_channel_whose_every_place_is_taken_holds_up_no_other() {
     let waiting = "select count(*) from chat.chat where channel = 'whatsapp' and done_seq < next_seq - 1";
     assert_eq!(world.value::<i64>(waiting).await, 4);
     held.let_go();
+}
+
+#[tokio::test]
+async fn a_crowd_on_one_channel_is_no_queue_that_another_stands_in() {
+    let (world, receiver) = (World::without_forms().await, Receiver::start().await);
+    let mut config = world.config();
+    config.channels = world.channels(&receiver.channels());
+    for chunk in 0..6 {
+        let phones = (0..500).map(|n| format!("346{:08}", chunk * 500 + n));
+        world.webhook.bring(phones.map(|phone| text(&phone, "Hola", None)).collect()).await;
+    }
+    let ready = async || {
+        let waiting = "select count(*) from chat.chat where channel = 'whatsapp' and done_seq < next_seq - 1";
+        world.value::<i64>(waiting).await
+    };
+    assert_eq!(ready().await, 3000);
+    let _service = world.serve_with(config, &world.geo).await;
+    testkit::eventually("the crowd is being worked", async || (ready().await < 2990).then_some(())).await;
+
+    for n in 0..30 {
+        let from: &'static str = Box::leak(format!("ane-{n}").into_boxed_str());
+        let ane = AppUser { world: &world, channel: "app", from };
+        let t = std::time::Instant::now();
+        ane.sends(json!({"type": "text", "text": "Hola"})).await;
+        let a = t.elapsed();
+        let _ = receiver.hears().await;
+        eprintln!("MEASURE {n} append {a:?} total {:?} waiting {}", t.elapsed(), ready().await);
+    }
+    for _ in 0..2000 { if ready().await == 0 { break; } tokio::time::sleep(Duration::from_millis(100)).await; }
+    for n in 0..30 {
+        let from: &'static str = Box::leak(format!("bne-{n}").into_boxed_str());
+        let ane = AppUser { world: &world, channel: "app", from };
+        let t = std::time::Instant::now();
+        ane.sends(json!({"type": "text", "text": "Hola"})).await;
+        let a = t.elapsed();
+        let _ = receiver.hears().await;
+        eprintln!("BASE {n} append {a:?} total {:?}", t.elapsed());
+    }
+    assert!(ready().await > 0, "two answers came while the crowd was still waiting");
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 //! * [`postgres`]: a private server with PostGIS, found or installed.
 //! * [`stack`]: the services and the simulators as processes that are started again when they end.
 //! * [`citizen`]: a person with a phone, played by the simulator.
-//! * [`demo`], [`up`], [`converse`], [`bench`], [`test`], [`lint`], [`sqlx`]: the commands.
+//! * [`demo`], [`up`], [`converse`], [`bench`], [`chart`], [`image`], [`test`], [`cluster`], [`lint`], [`sqlx`]: the commands.
 //!
 //! This crate depends on no service and not on `runtime`: it is compiled before them, and it must run while they do
 //! not compile. Of the others it takes the two pure ones; what measures them all is a program of its own in
@@ -12,9 +12,13 @@
 #![deny(missing_docs)]
 
 pub mod bench;
+pub mod chart;
 pub mod citizen;
+pub mod cluster;
 pub mod converse;
+mod debian;
 pub mod demo;
+pub mod image;
 pub mod ledger;
 pub mod lint;
 pub mod ports;

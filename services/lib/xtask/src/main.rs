@@ -7,7 +7,7 @@ use anyhow::bail;
 use clap::{Parser, Subcommand};
 use dialogue::Language;
 use tokio::signal::unix::{SignalKind, signal};
-use xtask::bench;
+use xtask::{bench, chart, cluster, image};
 
 /// Demo, tests, checks: everything a developer runs
 #[derive(Parser)]
@@ -33,6 +33,10 @@ enum Command {
     },
     /// Measure on a private, durable server, release build, several rounds; asserts nothing
     Bench(bench::Args),
+    /// What of the Helm chart is made from something else: the schema, the tables; and its archive
+    Chart(chart::Args),
+    /// Container images of the services, static and without a container engine
+    Image(image::Args),
     /// The whole system in the foreground until Ctrl-C; addresses in .abisu/up.json
     Up {
         /// Without the simulators of Meta, CartoCiudad and the contractor: name your own in the environment
@@ -44,6 +48,8 @@ enum Command {
         /// Parts of test names
         filter: Vec<String>,
     },
+    /// Install the chart on a cluster and disturb it in every way; asks for KUBECONFIG and the settings in --help
+    ClusterTest(cluster::Args),
     /// Formatting, clippy, and the rules of the tree
     Lint,
     /// Renew .sqlx, the stored shapes of all queries, against a migrated database
@@ -86,8 +92,11 @@ async fn until_signal(command: Command) -> anyhow::Result<()> {
             Command::Demo { offline } => xtask::demo::run(offline).await,
             Command::Converse { .. } => Ok(()),
             Command::Bench(args) => bench::run(&args).await,
+            Command::Chart(args) => chart::run(&args),
+            Command::Image(args) => image::run(&args).await,
             Command::Up { no_simulator } => xtask::up::run(!no_simulator).await,
             Command::Test { filter } => xtask::test::run(&filter).await,
+            Command::ClusterTest(args) => cluster::run(args).await,
             Command::Lint => xtask::lint::run().await,
             Command::Sqlx { check } => xtask::sqlx::run(check).await,
         }

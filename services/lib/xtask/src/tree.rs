@@ -1,6 +1,6 @@
 //! The repository: where it is, where cargo builds, and how cargo is called.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::LazyLock;
 
@@ -88,7 +88,15 @@ pub async fn binaries() -> anyhow::Result<PathBuf> {
 /// # Errors
 /// Cargo cannot say.
 pub async fn debug_folder() -> anyhow::Result<PathBuf> {
+    Ok(target_folder().await?.join("debug"))
+}
+
+/// Where cargo puts everything it builds.
+///
+/// # Errors
+/// Cargo cannot say.
+pub async fn target_folder() -> anyhow::Result<PathBuf> {
     let metadata = metadata(false).await?;
-    let target = metadata["target_directory"].as_str().context("cargo metadata names no target directory")?;
-    Ok(Path::new(target).join("debug"))
+    let target = metadata["target_directory"].as_str();
+    target.map(PathBuf::from).context("cargo metadata names no target directory")
 }

@@ -63,14 +63,14 @@ struct Bench {
 }
 
 fn main() -> anyhow::Result<()> {
+    // A worker process of a soak, started by this program itself.
+    if let Some(worker) = Worker::from_env() {
+        return tokio::runtime::Runtime::new()?.block_on(worker.run());
+    }
     // Called by cargo itself, to measure or to test everything.
     if std::env::args().len() == 1 || std::env::args().any(|word| word == "--bench") {
         println!("run `cargo xtask bench`");
         return Ok(());
-    }
-    // A worker process of a soak, started by this program itself.
-    if let Some(worker) = Worker::from_env() {
-        return tokio::runtime::Runtime::new()?.block_on(worker.run());
     }
     let Figures { args } = Figures::parse();
     tokio::runtime::Runtime::new()?.block_on(async {

@@ -7,10 +7,10 @@
 //! A service that ends is started again on its old addresses, as a cluster would. The environment is passed on; where
 //! it sets a variable that a default exists for, it wins (see [`settings`]). Dropping a [`Stack`] stops everything.
 
-mod ready;
+pub(crate) mod ready;
 mod roles;
 pub mod settings;
-mod supervise;
+pub(crate) mod supervise;
 mod up_file;
 
 use std::collections::BTreeMap;
@@ -34,7 +34,7 @@ use up_file::UpFile;
 pub const SERVICES: [&str; 4] = ["geocode", "ingest", "conversation", "partner-push"];
 
 /// The area that demo, tests and `up` serve.
-const AREA: &str = "services/geocode/areas/vitoria-gasteiz.geojson";
+pub(crate) const AREA: &str = "services/geocode/areas/vitoria-gasteiz.geojson";
 
 /// What to start.
 pub struct Options {

@@ -18,7 +18,7 @@ const BAD_CONFIGURATION: i32 = 64;
 /// Ends so soon after the start that more starts are no use.
 const TOO_MANY: u32 = 4;
 
-pub(super) async fn wait(name: &str, url: &str, process: &Supervised) -> anyhow::Result<()> {
+pub(crate) async fn wait(name: &str, url: &str, process: &Supervised) -> anyhow::Result<()> {
     let client = reqwest::Client::builder().timeout(Duration::from_secs(2)).build()?;
     let start = Instant::now();
     let mut mentioned = start;

@@ -31,22 +31,22 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 const GRACE: Duration = Duration::from_secs(5);
 
 /// What to run.
-pub(super) struct Program {
+pub(crate) struct Program {
     name: &'static str,
-    pub(super) command: Command,
+    pub(crate) command: Command,
     log: PathBuf,
 }
 
 impl Program {
-    pub(super) fn new(name: &'static str, path: PathBuf, log: PathBuf) -> Self {
+    pub(crate) fn new(name: &'static str, path: PathBuf, log: PathBuf) -> Self {
         Self { name, command: Command::new(path), log }
     }
 
-    pub(super) fn set(&mut self, name: &str, value: impl AsRef<OsStr>) {
+    pub(crate) fn set(&mut self, name: &str, value: impl AsRef<OsStr>) {
         self.command.env(name, value);
     }
 
-    pub(super) fn unset(&mut self, name: &str) {
+    pub(crate) fn unset(&mut self, name: &str) {
         self.command.env_remove(name);
     }
 
@@ -61,7 +61,7 @@ impl Program {
 }
 
 /// A process under supervision. Dropping it stops the process.
-pub(super) struct Supervised {
+pub(crate) struct Supervised {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
 }
@@ -85,7 +85,7 @@ struct State {
 
 impl Supervised {
     /// Starts it, with an empty log.
-    pub(super) fn start(mut program: Program, up_file: Option<Arc<UpFile>>) -> anyhow::Result<Self> {
+    pub(crate) fn start(mut program: Program, up_file: Option<Arc<UpFile>>) -> anyhow::Result<Self> {
         File::create(&program.log).with_context(|| format!("cannot write {}", program.log.display()))?;
         let shared = Arc::new(Shared {
             name: program.name,
@@ -101,25 +101,25 @@ impl Supervised {
         Ok(Self { shared, thread: Some(thread) })
     }
 
-    pub(super) fn pid(&self) -> Option<u32> {
+    pub(crate) fn pid(&self) -> Option<u32> {
         self.shared.lock().pid
     }
 
-    pub(super) fn log(&self) -> &PathBuf {
+    pub(crate) fn log(&self) -> &PathBuf {
         &self.shared.log
     }
 
     /// How it ended last, if it has ended, and how often in a row it did so soon after its start.
-    pub(super) fn last_exit(&self) -> Option<(ExitStatus, u32)> {
+    pub(crate) fn last_exit(&self) -> Option<(ExitStatus, u32)> {
         let state = self.shared.lock();
         state.last_exit.map(|status| (status, state.short_lives))
     }
 
-    pub(super) fn kill(&self) {
+    pub(crate) fn kill(&self) {
         self.shared.signal(&self.shared.lock(), Signal::KILL);
     }
 
-    pub(super) fn hold(&self) {
+    pub(crate) fn hold(&self) {
         let mut state = self.shared.lock();
         state.held = true;
         self.shared.signal(&state, Signal::KILL);
@@ -129,7 +129,7 @@ impl Supervised {
         }
     }
 
-    pub(super) fn resume(&self) {
+    pub(crate) fn resume(&self) {
         let mut state = self.shared.lock();
         state.held = false;
         state.short_lives = 0;
@@ -145,7 +145,7 @@ impl Supervised {
 }
 
 /// Stops several side by side: asks all first, and [`Drop`] waits.
-pub(super) fn stop_all<'a>(all: impl Iterator<Item = &'a Supervised>) {
+pub(crate) fn stop_all<'a>(all: impl Iterator<Item = &'a Supervised>) {
     for one in all {
         one.ask_to_stop();
     }
@@ -266,7 +266,7 @@ impl Shared {
     }
 }
 
-pub(super) fn describe(exit: Option<ExitStatus>) -> String {
+pub(crate) fn describe(exit: Option<ExitStatus>) -> String {
     match exit {
         None => "nobody knows how".to_owned(),
         Some(status) => match (status.code(), status.signal()) {

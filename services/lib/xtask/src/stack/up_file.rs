@@ -13,7 +13,7 @@ use crate::ledger;
 use crate::progress::say;
 use crate::tree::STATE;
 
-pub(super) struct UpFile {
+pub(crate) struct UpFile {
     path: PathBuf,
     state: Mutex<State>,
 }

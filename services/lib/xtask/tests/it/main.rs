@@ -13,4 +13,5 @@ mod soak;
 mod soaks;
 #[path = "../../benches/figures/stats.rs"]
 mod stats;
+mod synthetic;
 mod town;

@@ -8,7 +8,9 @@ use super::ticket::{Item, Ticket, What};
 use super::{Delivery, NewEvent};
 
 /// Memory of an item beside what it says.
-const OVERHEAD: usize = 512;
+const OVERHEAD: usize = 1024;
+/// Memory of what a body says, in bodies: itself, and its messages, normalised, as trees.
+const COPIES: usize = 4;
 
 /// The rows of a delivery, at least its own.
 pub(super) fn count(delivery: &Delivery) -> usize {
@@ -17,7 +19,7 @@ pub(super) fn count(delivery: &Delivery) -> usize {
 
 /// About how much memory its pieces take. The messages are no longer than the body they were in, normalised.
 pub(super) fn bytes(delivery: &Delivery) -> usize {
-    2 * delivery.body.len() + OVERHEAD * count(delivery)
+    COPIES * delivery.body.len() + OVERHEAD * count(delivery)
 }
 
 /// Takes a delivery apart, in its order.

@@ -1,5 +1,6 @@
 //! Taking leases on ready chats.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
@@ -110,9 +111,11 @@ pub(super) async fn claim_above(
     for chat in claimed.iter().filter(|chat| chat.defers >= MAX_DEFERS) {
         tracing::error!(chat.id = %chat.chat_id, defers = chat.defers, "an event is deferred again and again");
     }
+    let places: HashMap<Uuid, usize> =
+        claimed.iter().enumerate().map(|(place, chat)| (chat.chat_id, place)).collect();
     for row in events {
-        if let Some(chat) = claimed.iter_mut().find(|chat| chat.chat_id == row.chat_id) {
-            chat.events.push(Event {
+        if let Some(&place) = places.get(&row.chat_id) {
+            claimed[place].events.push(Event {
                 seq: row.seq,
                 activity_id: row.activity_id,
                 message_id: row.message_id,

@@ -39,7 +39,8 @@ pub(crate) async fn follow(pool: PgPool, file: PathBuf, mut url: SecretString, l
 
 /// The URL in the file, checked, and how to connect to it.
 fn read(file: &Path, pool: &PgPool) -> Result<(SecretString, PgConnectOptions), String> {
-    let url = required_secret("ABISU_DATABASE_URL", None, Some(file.to_owned())).map_err(|e| e.to_string())?;
+    let url =
+        required_secret("ABISU_DATABASE_URL", None, Some(file.to_owned())).map_err(|e| e.to_string())?;
     check_url(&url).map_err(|error| error.to_string())?;
     let name = pool.connect_options().get_application_name().unwrap_or("abisu").to_owned();
     // An error may quote the password.
@@ -71,7 +72,8 @@ mod tests {
         let following = tokio::spawn(follow(pool.clone(), file.clone(), wrong, look));
         assert!(sqlx::query("select 1").execute(&pool).await.is_err(), "the file cannot be used yet");
         std::fs::write(&file, format!("{}\n", database.url)).unwrap();
-        eventually("the new URL is in force", async || sqlx::query("select 1").execute(&pool).await.ok()).await;
+        eventually("the new URL is in force", async || sqlx::query("select 1").execute(&pool).await.ok())
+            .await;
         following.abort();
         std::fs::remove_dir_all(folder).unwrap();
     }

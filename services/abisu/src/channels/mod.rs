@@ -10,7 +10,7 @@ use clap::Subcommand;
 use runtime::config::DatabaseArgs;
 
 use crate::Failure;
-use crate::operator::WhyArgs;
+use crate::operator::ByArgs;
 
 #[derive(Subcommand)]
 pub(crate) enum ChannelsCommand {
@@ -34,8 +34,11 @@ pub(crate) enum ChannelsCommand {
     Resume {
         /// Id of the channel
         channel: String,
+        /// Why, for those who ask later; it goes on by itself as well, so nobody has to say
+        #[arg(long, default_value = "not said")]
+        because: String,
         #[command(flatten)]
-        why: WhyArgs,
+        by: ByArgs,
         #[command(flatten)]
         database: DatabaseArgs,
     },
@@ -45,7 +48,9 @@ pub(crate) async fn run(command: ChannelsCommand) -> Result<String, Failure> {
     match command {
         ChannelsCommand::Check { file, secrets } => check(&file, secrets),
         ChannelsCommand::List { json, database } => state::list(json, database).await,
-        ChannelsCommand::Resume { channel, why, database } => state::resume(&channel, why, database).await,
+        ChannelsCommand::Resume { channel, because, by, database } => {
+            state::resume(&channel, &because, by, database).await
+        }
     }
 }
 

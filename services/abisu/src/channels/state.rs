@@ -9,13 +9,18 @@ use serde::Serialize;
 
 use crate::Failure;
 use crate::connect::connect;
-use crate::operator::WhyArgs;
+use crate::operator::ByArgs;
 
 /// Lets a paused channel send again at once, whatever its next probe would say.
-pub(super) async fn resume(channel: &str, why: WhyArgs, database: DatabaseArgs) -> Result<String, Failure> {
-    let by = why.by.who()?;
+pub(super) async fn resume(
+    channel: &str,
+    because: &str,
+    by: ByArgs,
+    database: DatabaseArgs,
+) -> Result<String, Failure> {
+    let by = by.who()?;
     let mut on = connect(database).await?;
-    let found = sqlx::query_file!("src/channels/store/resume_channel.sql", channel, by, why.because)
+    let found = sqlx::query_file!("src/channels/store/resume_channel.sql", channel, by, because)
         .fetch_one(&mut on)
         .await?;
     Ok(if found.resumed {

@@ -11,6 +11,7 @@ mod door;
 mod generic;
 mod identity;
 mod media;
+mod outgoing;
 mod proxy;
 mod schema;
 mod weather;

@@ -62,6 +62,7 @@ fn keyword_holds(
         }
         "items" => value.as_array().into_iter().flatten().try_for_each(|item| check(document, rule, item)),
         "minItems" => holds(value.as_array().is_none_or(|all| all.len() as u64 >= rule.as_u64().unwrap())),
+        "maxItems" => holds(value.as_array().is_none_or(|all| all.len() as u64 <= rule.as_u64().unwrap())),
         "minLength" => holds(value.as_str().is_none_or(|text| text.len() as u64 >= rule.as_u64().unwrap())),
         "maxLength" => holds(value.as_str().is_none_or(|text| text.len() as u64 <= rule.as_u64().unwrap())),
         "minimum" => holds(value.as_f64().is_none_or(|number| number >= rule.as_f64().unwrap())),

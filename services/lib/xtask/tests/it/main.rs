@@ -15,3 +15,4 @@ mod soaks;
 mod stats;
 mod synthetic;
 mod town;
+mod words;

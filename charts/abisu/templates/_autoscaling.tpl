@@ -57,5 +57,5 @@ select coalesce(sum(ready), 0)::float8 from metrics.ready_chat
 {{- end -}}
 
 {{- define "abisu.query.partnerPush" -}}
-select coalesce(sum(due), 0)::float8 from metrics.due_push where channel = '{{ .root.Values.partner.channel }}'
+select coalesce(sum(due), 0)::float8 from metrics.due_push where channel = any (string_to_array('{{ .root.Values.partner.channel }}', ','))
 {{- end -}}

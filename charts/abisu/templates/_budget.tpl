@@ -11,8 +11,14 @@ Takes the root; gives JSON: sum, terms (as text), max, reserved.
 {{- $values := include "abisu.service" (list $ $key) | fromYaml -}}
 {{- $pods := include "abisu.mostPods" (dict "root" $ "key" $key "values" $values) | int -}}
 {{- $surge := include "abisu.share" (list $values.rollingUpdate.maxSurge $pods) | int -}}
-{{- /* ingest only tells, it does not listen. */ -}}
-{{- $each := add (int $values.databasePool) (ternary 0 1 (eq $key "ingest")) -}}
+{{- /* ingest only tells, it does not listen; partner-push listens for each of its channels. */ -}}
+{{- $listens := 1 -}}
+{{- if eq $key "ingest" -}}
+{{- $listens = 0 -}}
+{{- else if eq $key "partnerPush" -}}
+{{- $listens = len (splitList "," $.Values.partner.channel) -}}
+{{- end -}}
+{{- $each := add (int $values.databasePool) (int $listens) -}}
 {{- $all := mul (add $pods $surge) $each -}}
 {{- $sum = add $sum $all -}}
 {{- $terms = append $terms (printf "%s (%d+%d)×%d = %d" $component $pods $surge $each $all) -}}

@@ -163,8 +163,9 @@
 {{- if ge (int $longest) 60000 -}}
 {{- include "abisu.refuse" (printf "partnerPush.sendTimeoutMs: a login and a send (%d) must be shorter than the lease of 60000" (int $longest)) -}}
 {{- end -}}
-{{- if le (int $push.databasePool) (int $push.parallel) -}}
-{{- include "abisu.refuse" (printf "partnerPush.databasePool: %d, must be more than partnerPush.parallel, %d" (int $push.databasePool) (int $push.parallel)) -}}
+{{- $slots := mul (int $push.parallel) (len (splitList "," .Values.partner.channel)) -}}
+{{- if le (int $push.databasePool) (int $slots) -}}
+{{- include "abisu.refuse" (printf "partnerPush.databasePool: %d, must be more than partnerPush.parallel for each of partner.channel, %d" (int $push.databasePool) (int $slots)) -}}
 {{- end -}}
 {{- $chats := include "abisu.service" (list . "conversation") | fromYaml -}}
 {{- if ge (int $chats.sendTimeoutMs) 30000 -}}

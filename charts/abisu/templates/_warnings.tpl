@@ -44,8 +44,8 @@
 {{- $lines = append $lines "partner.enabled: off; reports wait, nothing reaches the contractor" -}}
 {{- end -}}
 {{- range .Values.channels.extra -}}
-{{- if ne .id $.Values.partner.channel -}}
-{{- $lines = append $lines (printf "channels.extra: reports of %s stay in the outbox; partner-push hands over those of %s" .id $.Values.partner.channel) -}}
+{{- if not (has .id (splitList "," $.Values.partner.channel)) -}}
+{{- $lines = append $lines (printf "channels.extra: reports of %s stay in the outbox; partner.channel has only %s" .id $.Values.partner.channel) -}}
 {{- end -}}
 {{- end -}}
 {{- if and .Values.ingest.ingress.enabled (not .Values.ingest.ingress.tlsSecret) -}}

@@ -20,9 +20,9 @@ pub struct Args {
     pub(crate) shell: ShellArgs,
     #[command(flatten)]
     pub(crate) database: DatabaseArgs,
-    /// Channel whose reports are handed over
-    #[arg(long, env = "ABISU_CHANNEL", default_value = "whatsapp")]
-    pub(crate) channel: String,
+    /// Channels whose reports are handed over, separated by commas; each has a gate, a breaker and slots of its own
+    #[arg(long = "channel", env = "ABISU_CHANNEL", default_value = "whatsapp", value_delimiter = ',')]
+    pub(crate) channels: Vec<String>,
     /// How long to wait for news before looking for due reports anyway
     #[arg(long, env = "ABISU_POLL_MS", default_value = "1000", value_name = "MS", value_parser = parse_ms)]
     pub(crate) poll: Duration,

@@ -19,7 +19,8 @@ use crate::city;
 #[derive(Debug, Clone)]
 pub struct Config {
     pub(crate) database: DatabaseConfig,
-    pub(crate) channel: String,
+    /// Different ones, at least one.
+    pub(crate) channels: Vec<String>,
     pub(crate) poll: Duration,
     /// How long a stopping process waits for what is in flight.
     pub(crate) grace: Duration,
@@ -66,18 +67,18 @@ impl TryFrom<Args> for Config {
     type Error = ConfigError;
 
     fn try_from(args: Args) -> Result<Self, ConfigError> {
-        let Args { shell, database, channel, poll, partner_enabled, partner, media, city, sending } = args;
+        let Args { shell, database, channels, poll, partner_enabled, partner, media, city, sending } = args;
         let database = database.config()?;
-        if channel.is_empty() {
-            return Err(ConfigError::invalid("ABISU_CHANNEL", "must not be empty"));
-        }
+        check_channels(&channels)?;
         above_zero("ABISU_POLL_MS", poll)?;
         let sending = check_sending(sending)?;
-        let needed = u32::try_from(sending.parallel + 1).unwrap_or(u32::MAX);
+        let needed = u32::try_from(sending.parallel * channels.len() + 1).unwrap_or(u32::MAX);
         if database.pool < needed {
             return Err(ConfigError::invalid(
                 "ABISU_DATABASE_POOL",
-                format!("at least {needed} connections are needed: ABISU_PARTNER_PARALLEL and one more"),
+                format!(
+                    "at least {needed} connections are needed: ABISU_PARTNER_PARALLEL for each channel, and one more"
+                ),
             ));
         }
         // Evidence of a request still in flight must have been written before a probe may say "absent".
@@ -97,8 +98,25 @@ impl TryFrom<Args> for Config {
             None
         };
         let taxonomy = city::taxonomy(city)?;
-        Ok(Self { database, channel, poll, grace: shell.grace, partner, sending, taxonomy, links })
+        Ok(Self { database, channels, poll, grace: shell.grace, partner, sending, taxonomy, links })
     }
+}
+
+fn check_channels(channels: &[String]) -> Result<(), ConfigError> {
+    let mut seen: Vec<&str> = Vec::new();
+    for channel in channels {
+        if channel.trim().is_empty() || channel.trim() != channel {
+            return Err(ConfigError::invalid("ABISU_CHANNEL", "ids of channels, separated by commas alone"));
+        }
+        if seen.contains(&channel.as_str()) {
+            return Err(ConfigError::invalid("ABISU_CHANNEL", format!("names {channel} twice")));
+        }
+        seen.push(channel);
+    }
+    if seen.is_empty() {
+        return Err(ConfigError::invalid("ABISU_CHANNEL", "must not be empty"));
+    }
+    Ok(())
 }
 
 /// A platform that takes photos as links must have them, or citizens' photos would be left out without a word.
@@ -295,6 +313,9 @@ mod tests {
             &["--partner-search", "--partner-probe-delay", "30000"],
             &["--partner-url", "https://user:word@platform.example"],
             &["--poll", "0"],
+            &["--channel", ""],
+            &["--channel", "whatsapp,"],
+            &["--channel", "whatsapp,whatsapp"],
         ] {
             let refused = if flags[0] == "--partner-url" {
                 let mut all = ENABLED.to_vec();

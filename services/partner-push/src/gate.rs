@@ -126,8 +126,7 @@ impl Gate {
         let look = sqlx::query_file_as!(Look, "src/store/look_at_gate.sql", self.channel, self.owner)
             .fetch_one(&self.pool)
             .await?;
-        self.metrics.paused.set(i64::from(look.paused));
-        self.metrics.breaker_open.set(i64::from(look.state != "closed"));
+        self.metrics.gate(&self.channel, look.paused, look.state != "closed");
         Ok(look)
     }
 

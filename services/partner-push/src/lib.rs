@@ -33,9 +33,11 @@ mod taxonomies;
 mod worker;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context;
 use bus::wake::{Listener, Queue};
+use partner::Partner;
 use runtime::Shell;
 use uuid::Uuid;
 
@@ -53,11 +55,11 @@ use crate::worker::Worker;
 /// # Errors
 /// What must be there cannot be set up: the pool, the HTTP client.
 pub async fn run(config: Config, shell: Shell) -> anyhow::Result<()> {
-    let Config { database, channel, poll, grace, partner, sending, taxonomy, links } = config;
+    let Config { database, channels, poll, grace, partner, sending, taxonomy, links } = config;
     let pool = shell.database(&database)?;
     let metrics = shell.metrics(Metrics::register);
     let stopping = shell.stopping();
-    let measuring = metrics.clone().measure(pool.clone(), channel.clone(), stopping.clone());
+    let measuring = metrics.clone().measure(pool.clone(), channels.clone(), stopping);
     shell.spawn("measure", async move {
         measuring.await;
         Ok(())
@@ -74,30 +76,38 @@ pub async fn run(config: Config, shell: Shell) -> anyhow::Result<()> {
         );
     }
     let search = partner.search;
-    let partner =
-        partner::connect(&partner, sending.timeouts()).context("the HTTP client cannot be set up")?;
+    // One session at the platform, whatever the reports came by.
+    let partner: Arc<dyn Partner> =
+        partner::connect(&partner, sending.timeouts()).context("the HTTP client cannot be set up")?.into();
     let ledger = Ledger { pool, metrics };
-    let gate = Gate {
-        pool: ledger.pool.clone(),
-        channel: channel.clone(),
-        owner: Uuid::now_v7(),
-        breaker: Breaker { first: sending.defer },
-        trial: sending.lease.length,
-        drain_rate: sending.drain_rate,
-        metrics: ledger.metrics.clone(),
-    };
-    let pusher = Arc::new(Pusher {
-        partner,
-        gate,
-        taxonomies: Taxonomies::new(taxonomy),
-        links,
-        stopping: stopping.clone(),
-        ledger: ledger.clone(),
-        sending,
-    });
+    for channel in channels {
+        let pusher = Pusher {
+            partner: Arc::clone(&partner),
+            gate: Gate {
+                pool: ledger.pool.clone(),
+                channel,
+                owner: Uuid::now_v7(),
+                breaker: Breaker { first: sending.defer },
+                trial: sending.lease.length,
+                drain_rate: sending.drain_rate,
+                metrics: ledger.metrics.clone(),
+            },
+            taxonomies: Taxonomies::new(taxonomy.clone()),
+            links: links.clone(),
+            stopping: shell.stopping(),
+            ledger: ledger.clone(),
+            sending: sending.clone(),
+        };
+        push_channel(&shell, Arc::new(pusher), search, poll);
+    }
+    Ok(())
+}
 
+/// Starts what hands over the reports of one channel.
+fn push_channel(shell: &Shell, pusher: Arc<Pusher>, search: bool, poll: Duration) {
+    // Of its own, since a bell wakes one waiter.
     let listener = Listener::default();
-    let listening = listener.clone().run(ledger.pool, &[Queue::Push], stopping);
+    let listening = listener.clone().run(pusher.ledger.pool.clone(), &[Queue::Push], pusher.stopping.clone());
     shell.spawn("listen", async move {
         listening.await;
         Ok(())
@@ -108,7 +118,7 @@ pub async fn run(config: Config, shell: Shell) -> anyhow::Result<()> {
         Ok(())
     });
     if search {
-        let probing = probe::run(Arc::clone(&pusher), channel, listener.clone());
+        let probing = probe::run(Arc::clone(&pusher), listener.clone());
         shell.spawn("probe", async move {
             probing.await;
             Ok(())
@@ -119,5 +129,4 @@ pub async fn run(config: Config, shell: Shell) -> anyhow::Result<()> {
         worker.run().await;
         Ok(())
     });
-    Ok(())
 }

@@ -1,4 +1,5 @@
-//! What the admin port tells: how the outbox stands, how requests and pushes ended. Labels come from enums.
+//! What the admin port tells: how the outbox stands, how requests and pushes ended. Labels come from enums and from
+//! configuration.
 
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
@@ -19,6 +20,8 @@ use crate::store;
 const MEASURE_EVERY: Duration = Duration::from_secs(10);
 
 type Label = [(&'static str, &'static str); 1];
+/// The channel's id, which is configuration.
+type Channel = [(&'static str, String); 1];
 
 /// The service's metrics.
 #[derive(Clone)]
@@ -28,8 +31,8 @@ pub(crate) struct Metrics {
     fenced: Counter,
     send_seconds: Histogram,
     pub(crate) in_flight: Gauge,
-    pub(crate) breaker_open: Gauge,
-    pub(crate) paused: Gauge,
+    breaker_open: Family<Channel, Gauge>,
+    paused: Family<Channel, Gauge>,
     pending: Gauge,
     ready: Gauge,
     oldest_seconds: Gauge<f64, AtomicU64>,
@@ -46,8 +49,8 @@ impl Metrics {
             // 25 ms to 51 s: the send timeout is 30 s.
             send_seconds: Histogram::new(exponential_buckets(0.025, 2.0, 12)),
             in_flight: Gauge::default(),
-            breaker_open: Gauge::default(),
-            paused: Gauge::default(),
+            breaker_open: Family::default(),
+            paused: Family::default(),
             pending: Gauge::default(),
             ready: Gauge::default(),
             oldest_seconds: Gauge::default(),
@@ -83,6 +86,13 @@ impl Metrics {
         new
     }
 
+    /// How the gate of a channel stands.
+    pub(crate) fn gate(&self, channel: &str, paused: bool, breaker_open: bool) {
+        let label = [("channel", channel.to_owned())];
+        self.paused.get_or_create(&label).set(i64::from(paused));
+        self.breaker_open.get_or_create(&label).set(i64::from(breaker_open));
+    }
+
     pub(crate) fn request(&self, class: Class, took: Duration) {
         self.requests.get_or_create(&[("class", class.name())]).inc();
         self.send_seconds.observe(took.as_secs_f64());
@@ -97,9 +107,9 @@ impl Metrics {
     }
 
     /// Measures the outbox until `stopping` is cancelled, with the gate open or shut.
-    pub(crate) async fn measure(self, pool: PgPool, channel: String, stopping: CancellationToken) {
+    pub(crate) async fn measure(self, pool: PgPool, channels: Vec<String>, stopping: CancellationToken) {
         loop {
-            match store::depth(&pool, &channel).await {
+            match store::depth(&pool, &channels).await {
                 Ok(depth) => {
                     self.pending.set(depth.pending);
                     self.ready.set(depth.ready);

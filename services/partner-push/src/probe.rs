@@ -25,7 +25,7 @@ const SECOND: u32 = 5;
 const LOOK_EVERY: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(15));
 
 /// Probes until the service stops.
-pub(crate) async fn run(pusher: Arc<Pusher>, channel: String, listener: Listener) {
+pub(crate) async fn run(pusher: Arc<Pusher>, listener: Listener) {
     let first = pusher.sending.probe_delay;
     let every = (first / 4).clamp(LOOK_EVERY.0, LOOK_EVERY.1);
     loop {
@@ -37,13 +37,14 @@ pub(crate) async fn run(pusher: Arc<Pusher>, channel: String, listener: Listener
         if pusher.gate.is_open().await.unwrap_or(true) {
             continue;
         }
-        let due = match store::doubtful(&pusher.ledger.pool, &channel, first, first * SECOND).await {
-            Ok(due) => due,
-            Err(error) => {
-                tracing::warn!(%error, "doubtful reports could not be looked for");
-                continue;
-            }
-        };
+        let due =
+            match store::doubtful(&pusher.ledger.pool, &pusher.gate.channel, first, first * SECOND).await {
+                Ok(due) => due,
+                Err(error) => {
+                    tracing::warn!(%error, "doubtful reports could not be looked for");
+                    continue;
+                }
+            };
         for report in due {
             if pusher.stopping.is_cancelled() {
                 return;

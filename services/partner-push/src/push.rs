@@ -27,7 +27,7 @@ pub(crate) const SOON: Duration = Duration::from_secs(1);
 
 /// What handles claimed reports.
 pub(crate) struct Pusher {
-    pub(crate) partner: Box<dyn Partner>,
+    pub(crate) partner: Arc<dyn Partner>,
     pub(crate) gate: Gate,
     pub(crate) taxonomies: Taxonomies,
     /// For a platform that takes photos as links.

@@ -131,7 +131,7 @@ pub(crate) async fn write_id(pool: &PgPool, report_id: Uuid, id: &str) -> Result
     Ok(())
 }
 
-/// How the outbox of a channel stands.
+/// How the outbox of some channels stands.
 #[derive(Debug)]
 pub(crate) struct Depth {
     /// Received and not handed over yet.
@@ -146,8 +146,8 @@ pub(crate) struct Depth {
     pub(crate) dead: i64,
 }
 
-pub(crate) async fn depth(pool: &PgPool, channel: &str) -> Result<Depth, sqlx::Error> {
-    sqlx::query_file_as!(Depth, "src/store/measure_outbox.sql", channel).fetch_one(pool).await
+pub(crate) async fn depth(pool: &PgPool, channels: &[String]) -> Result<Depth, sqlx::Error> {
+    sqlx::query_file_as!(Depth, "src/store/measure_outbox.sql", channels).fetch_one(pool).await
 }
 
 /// A report in review whose last request may or may not have made a record.

@@ -27,9 +27,13 @@ impl Worker {
     pub(crate) async fn run(self) {
         let stopping = self.pusher.stopping.clone();
         let mut pushes = JoinSet::new();
+        let mut told = 0;
         while !stopping.is_cancelled() {
             let pause = self.claim(&mut pushes).await;
-            self.pusher.ledger.metrics.in_flight.set(i64::try_from(pushes.len()).unwrap_or(i64::MAX));
+            // The channels share one gauge.
+            let in_flight = i64::try_from(pushes.len()).unwrap_or(i64::MAX);
+            self.pusher.ledger.metrics.in_flight.inc_by(in_flight - told);
+            told = in_flight;
             let Some(pause) = pause else { continue };
             tokio::select! {
                 () = stopping.cancelled() => {}

@@ -5,9 +5,9 @@ from (
   select count(*) as pending, count(*) filter (where push_visible_at <= now()) as ready,
     coalesce(extract(epoch from now() - min(received_at)), 0)::float8 as oldest_seconds
   from report.report
-  where channel = $1 and state = 'received' and push_state = 'pending'
+  where channel = any($1) and state = 'received' and push_state = 'pending'
 ) p, (
   select count(*) filter (where push_state = 'review') as review, count(*) filter (where push_state = 'dead') as dead
   from report.report
-  where channel = $1 and push_state in ('review', 'dead')
+  where channel = any($1) and push_state in ('review', 'dead')
 ) s

@@ -25,14 +25,14 @@ async fn a_pause_stops_every_replica_and_outlives_them() {
     until(&database, before, "sent").await;
     pause(&database, true).await;
     for replica in &replicas {
-        replica.until_metric("abisu_partner_push_paused 1").await;
+        replica.until_metric(r#"abisu_partner_push_paused{channel="whatsapp"} 1"#).await;
     }
     let held = NewReport::default().insert(&database, 2).await;
     for replica in replicas {
         replica.stop().await;
     }
     let again = Service::with(&database, &platform, &[]).await;
-    again.until_metric("abisu_partner_push_paused 1").await;
+    again.until_metric(r#"abisu_partner_push_paused{channel="whatsapp"} 1"#).await;
     let untouched = push(&database, held).await;
     assert_eq!((untouched.push_state.as_str(), untouched.push_epoch), ("pending", 0));
     pause(&database, false).await;
@@ -73,10 +73,10 @@ async fn three_failures_in_all_hold_back_every_replica_also_new_ones() {
         Service::with(&database, &platform, &flags).await,
     ];
     for replica in &replicas {
-        replica.until_metric("abisu_partner_push_breaker_open 1").await;
+        replica.until_metric(r#"abisu_partner_push_breaker_open{channel="whatsapp"} 1"#).await;
     }
     let late = Service::with(&database, &platform, &flags).await;
-    late.until_metric("abisu_partner_push_breaker_open 1").await;
+    late.until_metric(r#"abisu_partner_push_breaker_open{channel="whatsapp"} 1"#).await;
     for service in replicas.into_iter().chain([late]) {
         service.stop().await;
     }
@@ -105,7 +105,7 @@ async fn one_replica_tries_and_then_all_drain_at_the_set_rate() {
         Service::with(&database, &platform, &flags).await,
     ];
     for replica in &replicas {
-        replica.until_metric("abisu_partner_push_breaker_open 1").await;
+        replica.until_metric(r#"abisu_partner_push_breaker_open{channel="whatsapp"} 1"#).await;
     }
     eventually("the trial", || async { (platform.logins() == 1).then_some(()) }).await;
     assert_eq!(platform.creates(), 0);
@@ -165,9 +165,32 @@ async fn a_trial_whose_owner_has_gone_is_taken_over() {
     .unwrap();
     let id = NewReport::default().insert(&database, 1).await;
     let service = Service::with(&database, &platform, &[]).await;
-    service.until_metric("abisu_partner_push_breaker_open 1").await;
+    service.until_metric(r#"abisu_partner_push_breaker_open{channel="whatsapp"} 1"#).await;
     assert_eq!(push(&database, id).await.push_epoch, 0);
     meddle(&database, id, "update report.push_breaker set until = now() where $1::uuid is not null").await;
     until(&database, id, "sent").await;
     service.stop().await;
+}
+
+#[tokio::test]
+async fn a_pause_of_one_channel_holds_the_reports_of_no_other() {
+    let (database, platform) = (database().await, Platform::start().await);
+    pause(&database, true).await;
+    let held = NewReport::default().insert(&database, 1).await;
+    let free = NewReport::default().insert(&database, 2).await;
+    sqlx::query("update report.report set channel = 'other' where id = $1")
+        .bind(free)
+        .execute(&database.pool)
+        .await
+        .unwrap();
+    let flags = ["--channel", "whatsapp,other", "--database-pool", "40"];
+    let service = Service::with(&database, &platform, &flags).await;
+    until(&database, free, "sent").await;
+    service.until_metric(r#"abisu_partner_push_paused{channel="whatsapp"} 1"#).await;
+    service.until_metric(r#"abisu_partner_push_paused{channel="other"} 0"#).await;
+    assert_eq!(push(&database, held).await.push_epoch, 0);
+    pause(&database, false).await;
+    until(&database, held, "sent").await;
+    service.stop().await;
+    assert_eq!((platform.creates(), platform.logins()), (2, 1), "one session for both");
 }

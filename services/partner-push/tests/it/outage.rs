@@ -17,7 +17,7 @@ async fn an_outage_charges_nothing_and_the_backlog_drains_after_it() {
         ids.push(NewReport::default().insert(&database, number).await);
     }
     let service = Service::start(&database, &format!("http://{address}"), &[]).await;
-    service.until_metric("abisu_partner_push_breaker_open 1").await;
+    service.until_metric(r#"abisu_partner_push_breaker_open{channel="whatsapp"} 1"#).await;
     for &id in &ids {
         // Four were claimed and came back; two were never touched, since the breaker tries by logins.
         let waiting = until_it(&database, id, "back", |push| push.push_attempts == 0).await;

@@ -24,6 +24,8 @@ pub fn schema_version() -> i64 {
 /// Idle for so long, a connection is asked whether it is alive before it is used.
 const ASK_AFTER: Duration = Duration::from_secs(1);
 
+/// How long a connection is waited for.
+const ACQUIRE: Duration = Duration::from_secs(2);
 /// How often a transaction is run again when the database says that it lost a race.
 const RACE_REPEATS: u32 = 5;
 
@@ -61,7 +63,7 @@ pub fn connect_options(service: &str, url: &SecretString) -> Result<PgConnectOpt
 pub fn connect_lazy(service: &str, config: &DatabaseConfig) -> Result<PgPool, sqlx::Error> {
     Ok(PgPoolOptions::new()
         .max_connections(config.pool)
-        .acquire_timeout(Duration::from_secs(2))
+        .acquire_timeout(ACQUIRE)
         .max_lifetime(Duration::from_secs(15 * 60))
         // A busy connection showed a moment ago that it is alive; asking it again would be a round trip for every
         // statement. One that dies meanwhile is an error that every caller takes for *the database is away*.
@@ -87,6 +89,20 @@ pub async fn applied_version(pool: &PgPool) -> Result<Option<i64>, sqlx::Error> 
         Ok(version) => Ok(version),
         Err(sqlx::Error::Database(error)) if error.code().as_deref() == Some("42P01") => Ok(None),
         Err(error) => Err(error),
+    }
+}
+
+/// Why the database cannot be asked. The pool only says that no connection came in time, so it is tried once without.
+pub(crate) async fn why(pool: &PgPool, error: sqlx::Error) -> String {
+    if !matches!(error, sqlx::Error::PoolTimedOut) {
+        return error.to_string();
+    }
+    let options = pool.connect_options();
+    let at = format!("{}:{}", options.get_host(), options.get_port());
+    match tokio::time::timeout(ACQUIRE, PgConnection::connect_with(&options)).await {
+        Ok(Ok(_)) => error.to_string(),
+        Ok(Err(error)) => format!("{at}: {error}"),
+        Err(_) => format!("{at}: no answer within {} s", ACQUIRE.as_secs()),
     }
 }
 
@@ -156,4 +172,18 @@ where
     transaction.commit().await?;
     crate::failpoint!("tx.committed");
     Ok(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_database_that_is_away_is_said_to_be_away() {
+        // Nobody listens there.
+        let url = SecretString::from("postgres://nobody@127.0.0.1:9/nothing");
+        let pool = connect_lazy("test", &DatabaseConfig { url, pool: 2, file: None }).unwrap();
+        let why = why(&pool, sqlx::Error::PoolTimedOut).await;
+        assert!(why.starts_with("127.0.0.1:9: ") && why.contains("refused"), "{why}");
+    }
 }

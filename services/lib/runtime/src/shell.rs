@@ -188,7 +188,7 @@ async fn wait_for_schema(pool: &PgPool) {
                 "the schema is at {}, this version needs {needed}: run `abisu migrate`",
                 applied.map_or_else(|| "nothing".to_owned(), |version| version.to_string())
             ),
-            Err(error) => format!("the database cannot be asked: {error}"),
+            Err(error) => format!("the database cannot be asked: {}", database::why(pool, error).await),
         };
         if reason != said {
             tracing::warn!(%reason, "waiting for the database schema: {reason}");

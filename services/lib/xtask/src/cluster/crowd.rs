@@ -17,8 +17,10 @@ pub(super) const CROWD: usize = 50;
 const PATIENCE: Duration = Duration::from_secs(150);
 /// What the fast talkers say; each is answered whatever came before, in words that tell what came before.
 const WORDS: [&str; 3] = ["castellano", "euskara", "ayuda"];
-/// The longest wait between two words of a talker.
-const PAUSE_MS: u64 = 120;
+/// The longest wait between two words of a talker: some come before the last is answered, all span the whole step.
+const PAUSE_MS: u64 = 1_200;
+/// Words of one talker. Answers beyond the burst that a pair is allowed (45) come one in six seconds.
+const MOST_WORDS: usize = 40;
 
 /// A new citizen.
 pub(super) async fn citizen(simulator: &Simulator) -> anyhow::Result<Citizen> {
@@ -148,7 +150,7 @@ async fn talk(citizen: &Citizen, length: Duration) -> anyhow::Result<Vec<usize>>
     let end = tokio::time::Instant::now() + length;
     let mut said = vec![0];
     citizen.say(WORDS[0]).await?;
-    while tokio::time::Instant::now() < end {
+    while tokio::time::Instant::now() < end && said.len() < MOST_WORDS {
         tokio::time::sleep(Duration::from_millis(rand::random_range(0..PAUSE_MS))).await;
         let last = said[said.len() - 1];
         let word = (last + rand::random_range(1..WORDS.len())) % WORDS.len();

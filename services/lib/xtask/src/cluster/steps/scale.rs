@@ -1,4 +1,4 @@
-//! More workers and fewer again, while people talk faster than they are answered.
+//! More workers and fewer again, while people talk without waiting for an answer.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::cluster::crowd::Talkers;
 use crate::cluster::site::RELEASE;
 use crate::cluster::world::{Release, World};
 
-const TALKERS: usize = 20;
+const TALKERS: usize = 60;
 /// Long enough for four pods to come and three to go.
 const LENGTH: Duration = Duration::from_secs(25);
 

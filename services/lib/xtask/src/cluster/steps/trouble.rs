@@ -81,5 +81,9 @@ async fn says(site: &Site, service: &str, word: &str) -> anyhow::Result<String> 
     })
     .await?;
     ensure!(!line.contains("cluster-database-password"), "a password is in a log line");
-    Ok(line)
+    // A log line is JSON, the reason of an end is not.
+    let message = serde_json::from_str::<serde_json::Value>(&line)
+        .ok()
+        .and_then(|line| Some(line["message"].as_str()?.to_owned()));
+    Ok(message.unwrap_or(line))
 }

@@ -56,7 +56,7 @@ pub(crate) fn fold(text: &str) -> String {
 
 /// The day of a month in words.
 pub(crate) fn spell_day(number: &str) -> Option<&'static str> {
-    let day: usize = number.parse().ok()?;
+    let day: usize = number.trim_end_matches(['º', 'ª', '°']).parse().ok()?;
     DAYS.get(day.checked_sub(1)?).copied()
 }
 
@@ -64,7 +64,8 @@ pub(crate) fn spell_day(number: &str) -> Option<&'static str> {
 pub(crate) fn key(name: &str) -> Vec<String> {
     let folded = fold(name);
     let words = folded.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    let mut words: Vec<&str> = words.flat_map(|word| spell_day(word).unwrap_or(word).split(' ')).collect();
+    let spelt = |word| if word == "primero" { DAYS[0] } else { spell_day(word).unwrap_or(word) };
+    let mut words: Vec<&str> = words.flat_map(|word| spelt(word).split(' ')).collect();
     let telling = words.iter().any(|word| !ARTICLES.contains(word));
     if telling {
         words.retain(|word| !ARTICLES.contains(word));
@@ -175,6 +176,8 @@ mod tests {
             ("Gasteis", "Gasteiz"),
             ("cuchilleria", "Cuchillería"),
             ("8 de marzo", "Ocho de Marzo"),
+            ("1º de mayo", "Primero de Mayo"),
+            ("1 de mayo", "UNO DE MAYO"),
             ("Peña", "PENA"),
             ("Karmelo", "Carmelo"),
             ("Vitoria Gasteiz", "vitoriagasteiz"),

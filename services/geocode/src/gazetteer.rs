@@ -33,6 +33,8 @@ pub(crate) enum Locality {
 #[derive(Debug, Clone)]
 pub struct Gazetteer {
     names: HashMap<String, Locality>,
+    /// Every way to write the city itself.
+    city: Vec<String>,
     province_code: String,
 }
 
@@ -61,9 +63,10 @@ impl Gazetteer {
             names.extend(forms_plain.into_iter().map(|form| (form, locality)));
         }
         // The city comes last: its own names win over a town or a province of the same name.
+        let city = own.clone();
         let own = own.into_iter().chain(EVERYWHERE.map(plain));
         names.extend(own.map(|form| (form, Locality::Own)));
-        Self { names, province_code: province_code.to_owned() }
+        Self { names, city, province_code: province_code.to_owned() }
     }
 
     /// What a run of folded words says if it is made of names of towns and nothing else. Another town wins over names
@@ -83,6 +86,15 @@ impl Gazetteer {
             at += length;
         }
         found
+    }
+
+    /// Whether a run of folded words begins with the name of the city and says nothing else than where that is. A
+    /// province alone does not: a general was of Álava, and a street is named after him.
+    pub(crate) fn names_city(&self, words: &[&str]) -> bool {
+        let pieces: Vec<&str> = words.iter().flat_map(|word| pieces(word)).collect();
+        let city =
+            (1..=pieces.len().min(LONGEST)).any(|length| self.city.contains(&pieces[..length].join(" ")));
+        city && self.read(words) == Some(Locality::Own)
     }
 
     /// The province that a postcode belongs to, if it is another one.
@@ -126,6 +138,8 @@ mod tests {
         }
         assert_eq!(names.read(&["vitoria", "gasteiz", "araba", "pais", "vasco"]), Some(Locality::Own));
         assert_eq!(names.read(&["dato"]), None);
+        assert!(names.names_city(&["vitoria", "gasteiz", "alava"]) && names.names_city(&["vitoria-gasteiz"]));
+        assert!(!names.names_city(&["alava"]) && !names.names_city(&["vitoria", "dato"]));
         assert_eq!(names.read(&[]), None);
     }
 

@@ -16,6 +16,11 @@ pub trait Provider: Send + Sync + 'static {
     /// What is known under a street and a number, best first; empty when nothing is.
     fn search<'a>(&'a self, query: &'a Query) -> BoxFuture<'a, Result<Vec<Found>, Away>>;
 
+    /// Whether the answer to `asked` holds all that `next` would find, so that asking again would only cost time.
+    fn has_answered(&self, _asked: &Query, _next: &Query) -> bool {
+        false
+    }
+
     /// A point of something that this provider found without one.
     fn locate<'a>(&'a self, found: &'a Found) -> BoxFuture<'a, Result<Option<Point>, Away>>;
 

@@ -174,9 +174,13 @@ impl Resolver {
         let mut found: Vec<Found> = Vec::new();
         let mut verdict = Verdict::NotFound;
         let mut nothing: Vec<Query> = Vec::new();
-        for query in query::plan(asked, &self.aliases) {
-            match timeout_at(deadline, self.provider.search(&query)).await.unwrap_or(Err(Away::Timeout)) {
-                Ok(more) if more.is_empty() => nothing.push(query),
+        let plan = query::plan(asked, &self.aliases);
+        for (at, query) in plan.iter().enumerate() {
+            if plan[..at].iter().any(|asked| self.provider.has_answered(asked, query)) {
+                continue;
+            }
+            match timeout_at(deadline, self.provider.search(query)).await.unwrap_or(Err(Away::Timeout)) {
+                Ok(more) if more.is_empty() => nothing.push(query.clone()),
                 Ok(more) => found.extend(more),
                 // What is known of the street already is worth more than an excuse; nothing known is one.
                 Err(_) if verdict == Verdict::NotFound => return Ok(Answer::Unavailable),

@@ -39,11 +39,11 @@ const fn spot(
 const PORTAL: usize = 0;
 
 static TYPES: [StreetType; 24] = [
-    kind("Portal", None, &[], &[]),
+    kind("Portal", None, &[], &["atea", "ateko", "atean"]),
     kind(
         "Calle",
         Some("kalea"),
-        &["calle", "c", "cl", "cll"],
+        &["calle", "c", "cl", "cll", "cale", "caye", "kalle"],
         &["kalea", "kale", "k", "kalean", "kaleko", "kaletik", "kalera", "kalearen", "karrika", "karrikan"],
     ),
     kind(
@@ -146,6 +146,9 @@ static TYPES: [StreetType; 24] = [
     kind("Alameda", Some("zumardia"), &["alameda", "almda"], &["zumardia", "zumardi", "zumardian"]),
 ];
 
+/// Short words that mean nothing else.
+const WORDS: [&str; 10] = ["kale", "cale", "caye", "avda", "pza", "plza", "ctra", "crta", "pso", "pque"];
+
 /// In which language a word means a kind of street; some do in both.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reading {
@@ -164,9 +167,24 @@ pub(crate) fn read(word: &str) -> Option<Reading> {
     TYPES.iter().find_map(|kind| {
         let (spanish, basque) = (kind.spanish.contains(&word), kind.basque.contains(&word));
         // Abbreviations count only where a type is expected.
-        let plain = word.chars().count() >= 5 || word == "kale";
+        let plain = word.chars().count() >= 5 && kind != portal() || WORDS.contains(&word);
         (spanish || basque).then_some(Reading { kind, spanish, basque, plain })
     })
+}
+
+impl StreetType {
+    /// Whether it is a part of the town, in which there are streets.
+    pub(crate) fn is_quarter(&self) -> bool {
+        matches!(self.es, "Barrio" | "Polígono")
+    }
+
+    /// A name without the case that this kind gives it in Basque: "Forondako atea" is the gate of Foronda.
+    pub(crate) fn bare<'n>(&self, name: &'n str) -> &'n str {
+        if self != portal() {
+            return name;
+        }
+        name.strip_suffix("ko").or_else(|| name.strip_suffix("KO")).unwrap_or(name)
+    }
 }
 
 /// The type of "Portal de Foronda". Its word is not in [`read`]: whether it means a street or a door depends on what
@@ -205,5 +223,12 @@ mod tests {
         assert_eq!(named("KALEA").map(|t| t.es), Some("Calle"));
         assert_eq!(named("PORTAL DE").map(|t| t.es), Some("Portal"));
         assert!(named("XYZ").is_none());
+        assert_eq!(named("ATEA"), Some(portal()));
+    }
+
+    #[test]
+    fn only_a_gate_changes_the_name_it_stands_behind() {
+        assert_eq!(portal().bare("Forondako"), "Foronda");
+        assert_eq!(named("kalea").map(|kind| kind.bare("Forondako")), Some("Forondako"));
     }
 }

@@ -8,7 +8,7 @@ use super::words::{MARKERS, Word};
 const HIGHEST: u32 = 9999;
 
 /// Endings of Basque cases that are written on a number: "12an", at number 12.
-const CASES: [&str; 8] = ["an", "ean", "ko", "eko", "tik", "ra", "zk", "zenbakia"];
+const CASES: [&str; 10] = ["an", "ean", "ko", "eko", "aren", "ren", "tik", "ra", "zk", "zenbakia"];
 
 /// Words that say where in a house somebody lives.
 pub(super) const INDOORS: [&str; 43] = [

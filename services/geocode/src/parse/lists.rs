@@ -136,6 +136,41 @@ pub(super) const TELLING: [&str; 37] = [
 /// "In my street" names none.
 pub(super) const VAGUELY: [&str; 12] =
     ["mi", "tu", "su", "nuestro", "nuestra", "este", "ese", "esa", "cada", "otra", "nire", "gure"];
+/// What has a number of its own and is no street.
+pub(super) const BUILDINGS: [&str; 18] = [
+    "casa",
+    "edificio",
+    "bloque",
+    "nave",
+    "local",
+    "lonja",
+    "bar",
+    "tienda",
+    "torre",
+    "chalet",
+    "garaje",
+    "parking",
+    "contenedor",
+    "buzon",
+    "etxea",
+    "eraikina",
+    "lokala",
+    "dorrea",
+];
+/// Parts of names that are written short, without their full stop.
+pub(super) const SHORT: [(&str, &str); 11] = [
+    ("sn", "San"),
+    ("sta", "Santa"),
+    ("sto", "Santo"),
+    ("mª", "María"),
+    ("dr", "Doctor"),
+    ("dra", "Doctora"),
+    ("gral", "General"),
+    ("fco", "Francisco"),
+    ("ntra", "Nuestra"),
+    ("sra", "Señora"),
+    ("prof", "Profesor"),
+];
 /// Streets are named by dates.
 pub(super) const MONTHS: [&str; 12] = [
     "enero",

@@ -1,7 +1,7 @@
 //! The street in a run of words: where its name begins and ends, what kind it is, and which door.
 
 use super::door::{self, Door};
-use super::lists::{BASQUE_MONTHS, JOINTS, LEADS, MONTHS, STOPS, TELLING, VAGUELY};
+use super::lists::{BASQUE_MONTHS, BUILDINGS, JOINTS, LEADS, MONTHS, SHORT, STOPS, TELLING, VAGUELY};
 use super::words::{MARKERS, Word};
 use super::{Address, Parsed};
 use crate::gazetteer::{Gazetteer, Locality};
@@ -27,7 +27,9 @@ pub(super) fn number_only(words: &[Word]) -> Option<Door> {
 /// Understands words that are more than a number.
 pub(super) fn understand(words: &[Word], names: &Gazetteer, question: bool) -> Parsed {
     let words = unnumbered(words);
-    let words = &words[lead(&words)..];
+    let (before, words) = words.split_at(lead(&words));
+    let told = told(words);
+    let words = told.unwrap_or(words);
     let Some(found) = find(words) else {
         return Parsed::Vague;
     };
@@ -37,7 +39,14 @@ pub(super) fn understand(words: &[Word], names: &Gazetteer, question: bool) -> P
     }
     let kilometre = words.iter().position(|word| word.fold == "km").and_then(|at| door::at(words, at + 1));
     let door = kilometre.clone().or_else(|| behind(words, end)).map(|(door, _)| door).or(leading);
+    let door = door.or_else(|| in_both_languages(words, end, kind?, kind_last));
     drop_own_town(&mut name, names);
+    // "Entre Dato y Postas": the first of the two.
+    if before.iter().any(|word| word.fold == "entre")
+        && let Some(and) = name.iter().position(|word| is(Some(word), &["y", "eta"])).filter(|and| *and > 0)
+    {
+        name.truncate(and);
+    }
     while name.last().is_some_and(|word| is(Some(word), &JOINTS)) && name.len() > 1 {
         name.pop();
     }
@@ -50,14 +59,29 @@ pub(super) fn understand(words: &[Word], names: &Gazetteer, question: bool) -> P
     if kind.is_none() && (telling || door.is_none() && (question || words.len() > LONGEST_BARE)) {
         return Parsed::Vague;
     }
-    let name: Vec<&str> = name.iter().map(|word| word.text.as_str()).collect();
+    let many = name.len() > 1;
+    let mut name: Vec<&str> =
+        name.iter().map(|word| if many { written_out(word) } else { &word.text }).collect();
+    if let (Some(kind), true, Some(last)) = (kind, kind_last, name.last_mut()) {
+        *last = kind.bare(last);
+    }
     Parsed::Address(Address { kind, kind_last, name: name.join(" "), door, kilometre: kilometre.is_some() })
 }
 
-/// "sin número" and "zenbakirik gabe" as one word.
+/// A word of a name without its abbreviation: "Sta" is Santa.
+fn written_out(word: &Word) -> &str {
+    SHORT.iter().find(|(short, _)| *short == word.fold).map_or(&word.text, |(_, long)| long)
+}
+
+/// "sin número", "zenbakirik gabe" and an "sn" that no name follows ("Sn Francisco" is San) as one word.
 fn unnumbered(words: &[Word]) -> Vec<Word> {
     let mut out: Vec<Word> = Vec::with_capacity(words.len());
-    for word in words {
+    for (at, word) in words.iter().enumerate() {
+        let name = |next: &Word| !next.apart && !door::is_indoors(next) && !is(Some(next), &STOPS);
+        if word.fold == "sn" && !words.get(at + 1).is_some_and(name) {
+            out.push(Word { fold: "s/n".to_owned(), ..word.clone() });
+            continue;
+        }
         match out.last_mut() {
             Some(last)
                 if last.fold == "sin" && is(Some(word), &["numero", "num", "nº"])
@@ -113,6 +137,32 @@ struct Found {
     end: usize,
     /// A door that stood before the street.
     door: Option<Door>,
+}
+
+/// The part that is the address where others are not: a quarter stands before its street ("Zabalgana, Derechos Humanos
+/// 5"), and what is wrong before where ("hay un colchón en los Herrán 27").
+fn told(words: &[Word]) -> Option<&[Word]> {
+    let first = find(words);
+    let names_door = |at: usize| {
+        let (name, end) = name_from(words, at);
+        let telling = name.iter().any(|word| is(Some(word), &TELLING) || is(Some(word), &VAGUELY));
+        let says = !telling && (1..=LONGEST_BARE).contains(&name.len()) && !is(name.first(), &BUILDINGS);
+        says && door::at(words, end).is_some_and(|(_, end)| words.get(end).is_none_or(|next| next.apart))
+    };
+    let bare = |first: &&Found| {
+        let quarter = first.kind.is_none_or(StreetType::is_quarter) && first.door.is_none();
+        quarter && behind(words, first.end).is_none() && !is(words.get(first.end), &STOPS)
+    };
+    if first.as_ref().filter(bare).is_some() {
+        let street =
+            |at: &usize| kind_at(words, *at).is_some_and(|kind| !kind.is_quarter()) || names_door(*at);
+        let mut starts = (1..words.len()).filter(|at| words[*at].apart);
+        return starts.find(street).map(|at| &words[at..]);
+    }
+    let kind = first.as_ref().and_then(|first| first.kind);
+    let telling = kind.is_none() && words.iter().any(|word| is(Some(word), &TELLING));
+    let mut places = (1..words.len()).filter(|at| telling && words[at - 1].fold == "en");
+    places.find(|at| names_door(*at)).map(|at| &words[at..])
 }
 
 fn find(words: &[Word]) -> Option<Found> {
@@ -219,6 +269,13 @@ fn behind(words: &[Word], end: usize) -> Option<(Door, usize)> {
     })
 }
 
+/// The door of a street that is written in one language and, behind a slash, in the other: "Calle Dato / Dato kalea 12".
+fn in_both_languages(words: &[Word], end: usize, kind: &StreetType, kind_last: bool) -> Option<Door> {
+    let other = words.get(end + 1..).filter(|_| is(words.get(end), &["/"]))?;
+    let found = find(other).filter(|found| found.kind == Some(kind) && found.kind_last != kind_last)?;
+    behind(other, found.end).map(|(door, _)| door)
+}
+
 /// Another town behind the name: "Gran Vía 1 Bilbao", "Gran Vía en Bilbao".
 fn town_behind<'n>(words: &[Word], end: usize, names: &'n Gazetteer) -> Option<&'n str> {
     let last = (end + 1..words.len()).find(|at| words[*at].apart).unwrap_or(words.len());
@@ -235,7 +292,7 @@ fn town_behind<'n>(words: &[Word], end: usize, names: &'n Gazetteer) -> Option<&
 fn drop_own_town(name: &mut Vec<Word>, names: &Gazetteer) {
     let cut = (1..name.len()).find(|at| {
         let folds: Vec<&str> = name[*at..].iter().map(|word| word.fold.as_str()).collect();
-        names.read(&folds) == Some(Locality::Own) && !is(name.get(at - 1), &JOINTS)
+        names.names_city(&folds) && !is(name.get(at - 1), &JOINTS)
     });
     name.truncate(cut.unwrap_or(name.len()));
 }

@@ -40,6 +40,25 @@ fn every_shape_of_a_typed_address_is_understood() {
 }
 
 #[test]
+fn a_text_that_is_cut_torn_or_doubled_anywhere_is_still_read() {
+    let names = names();
+    let odd = ["\u{0}", "\u{301}", "\u{200f}", "º", "/", "-", ",", "9999999999999999999999", "ß", "İ"];
+    for (text, _) in include_str!("cases.txt").lines().filter_map(|line| line.split_once(" => ")) {
+        for (at, _) in text.char_indices() {
+            let (before, after) = text.split_at(at);
+            for text in [before, after] {
+                parse(text, &names);
+            }
+            parse(&format!("{before}{}{after}", odd[at % odd.len()]), &names);
+        }
+        for sign in odd {
+            parse(&format!("{sign}{text}{sign}"), &names);
+        }
+        parse(&text.repeat(200), &names);
+    }
+}
+
+#[test]
 fn decomposed_letters_are_the_same_letters() {
     use unicode_normalization::UnicodeNormalization;
     for text in ["Calle Pintorería 1", "Cantón de Santa María 4", "Calle Peña 3"] {

@@ -69,11 +69,14 @@ fn tokens(raw: &str) -> Vec<String> {
     }
     let trimmed = trimmed.trim_matches('-');
     let folded = fold(trimmed).replace('.', "");
-    if matches!(folded.as_str(), "s/n" | "sn" | "s-n" | "z/g" | "zg" | "s/nº") {
+    if matches!(folded.as_str(), "s/n" | "s-n" | "z/g" | "zg" | "s/nº") {
         return vec!["s/n".to_owned()];
     }
     if MARKERS.contains(&folded.as_str()) {
         return vec![folded];
+    }
+    if matches!(folded.as_str(), "pk" | "kp") {
+        return vec!["km".to_owned()];
     }
     if let Some((left, right)) = trimmed.split_once('/') {
         return slashed(left, right);
@@ -94,8 +97,9 @@ fn slashed(left: &str, right: &str) -> Vec<String> {
     if digits(left) && digits(right) {
         return vec![format!("{left}/{right}")];
     }
-    if street_type::read(&abbreviated).is_some() {
-        return [vec![abbreviated], tokens(right)].concat();
+    // Behind a slash it is no letter and no other word, wherever it stands.
+    if let Some(reading) = street_type::read(&abbreviated).filter(|reading| reading.spanish) {
+        return [vec![reading.kind.es.to_lowercase()], tokens(right)].concat();
     }
     // Two names: a junction, or one town in two languages; the slash is kept for the reader to tell.
     [tokens(left), vec!["/".to_owned()], tokens(right)].concat()
@@ -120,8 +124,8 @@ mod tests {
     #[test]
     fn what_is_written_together_is_taken_apart() {
         for (text, words) in [
-            ("C/Dato,12", "C|Dato|,12"),
-            ("C/ Dato nº5", "c|Dato|nº|5"),
+            ("C/Dato,12", "calle|Dato|,12"),
+            ("C/ Dato nº5", "calle|Dato|nº|5"),
             ("mayor12", "mayor|12"),
             ("Avda.Gasteiz 30", "Avda|Gasteiz|30"),
             ("N-1 km5", "N-1|km|5"),

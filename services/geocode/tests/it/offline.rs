@@ -1,8 +1,12 @@
 //! The provider out of the city's own database.
 
+use std::collections::BTreeSet;
+
 use geocode::Point;
 use geocode::offline::Offline;
+use geocode::parse::Door;
 use geocode::provider::{Away, FoundKind, Provider};
+use geocode::query::Query;
 use testkit::Database;
 
 use crate::contract::query;
@@ -82,6 +86,33 @@ async fn a_street_is_found_by_its_sound_in_either_language_and_by_a_part() {
         search(&Offline::new(database.pool.clone(), "48020"), "dato", Some(12)).await,
         Vec::<String>::new()
     );
+}
+
+#[tokio::test]
+async fn what_was_answered_is_not_asked_again_and_would_bring_nothing_new() {
+    let database = testkit::database().await;
+    load(&database).await;
+    let provider = Offline::new(database.pool.clone(), "01059");
+    let unnumbered = |street: &str| Query { street: street.to_owned(), door: Some(Door::Unnumbered) };
+    for (asked, next, answered) in [
+        (query("Calle Eduardo Dado", Some(12)), query("Eduardo Dado", Some(12)), true),
+        (query("Calle Eduardo Dado", Some(12)), query("Eduardo Dado", None), true),
+        (query("Parque de la Florida", Some(3)), query("Parque de la Florida", None), true),
+        (unnumbered("Portal de Foronda"), query("Portal de Foronda", None), true),
+        (query("Pintore kalea", Some(1)), query("Calle Pintorería", Some(1)), false),
+        (query("Eduardo Dado", None), query("Eduardo Dado", Some(12)), false),
+        (query("Eduardo Dado", Some(12)), query("Eduardo Dado", Some(14)), false),
+    ] {
+        assert_eq!(provider.has_answered(&asked, &next), answered, "{asked} {next}");
+        if !answered {
+            continue;
+        }
+        let streets = async |query: &Query| -> BTreeSet<String> {
+            let found = provider.search(query).await.unwrap();
+            found.into_iter().map(|found| format!("{} {}", found.street_type, found.name)).collect()
+        };
+        assert_eq!(streets(&asked).await, streets(&next).await, "{asked} {next}");
+    }
 }
 
 #[tokio::test]

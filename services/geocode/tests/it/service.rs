@@ -253,6 +253,12 @@ async fn a_city_can_do_without_any_service_outside() {
         ("es", "Avda. Gasteiz 30", None, "exact Avenida de Gasteiz 30"),
         ("es", "12", Some("Calle Eduardo Dato"), "exact Calle Eduardo Dato 12"),
         ("es", "Calle Eduardo Dato", None, "street Calle Eduardo Dato"),
+        // A letter that is wrong is to be confirmed, with and without a kind, with and without a number.
+        ("es", "Calle Eduardo Dado 12", None, "several Calle Eduardo Dato 12"),
+        ("es", "eduardo dado 13", None, "several Calle Eduardo Dato 15"),
+        ("es", "Calle Eduardo Dado", None, "street Calle Eduardo Dato"),
+        ("es", "Calle Eduardo Dado s/n", None, "street Calle Eduardo Dato"),
+        ("eu", "Forondako atea 4", None, "exact Portal de Foronda 4"),
         ("es", "Parque de la Florida", None, "place Parque de la Florida"),
         ("es", "Calle Zubizabal 5", None, "not found"),
         ("es", "Bilbao, Gran Vía 1", None, "other town Bilbao"),

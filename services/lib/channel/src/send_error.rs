@@ -1,7 +1,8 @@
 //! Why a call to a provider failed, and what the queue does with it.
 //!
 //! Each provider judges its own refusals (`meta::code`, `infobip::code`, `webhook::client`); what a judgement means to
-//! the queue is the same for all of them and stands here. Displayed and debugged without texts, numbers or tokens.
+//! the queue is the same for all of them and stands here. Displayed and debugged without texts of citizens, numbers or
+//! tokens.
 
 use std::time::Duration;
 
@@ -87,6 +88,8 @@ pub struct SendError {
     pub retry_after: Option<Duration>,
     /// The provider's id of the call, for its support.
     pub trace: Option<String>,
+    /// What the provider says to whoever runs the account, without anything that could be of a citizen.
+    pub advice: Option<String>,
 }
 
 /// One message every six seconds is what a pair may exchange in the long run.
@@ -94,7 +97,16 @@ const PAIR_PAUSE: Duration = Duration::from_secs(6);
 
 impl SendError {
     pub(crate) fn new(api: &'static str, failure: Failure) -> Self {
-        Self { api, failure, code: None, subcode: None, http_status: None, retry_after: None, trace: None }
+        Self {
+            api,
+            failure,
+            code: None,
+            subcode: None,
+            http_status: None,
+            retry_after: None,
+            trace: None,
+            advice: None,
+        }
     }
 
     /// What the queue does with it.
@@ -186,8 +198,26 @@ impl SendError {
                 words.push_str(&format!(", {name} {value}"));
             }
         }
+        if let Some(advice) = &self.advice {
+            words.push_str(&format!(": {advice}"));
+        }
         words
     }
+}
+
+/// The longest advice that is kept, in characters.
+const ADVICE: usize = 300;
+
+/// Words of a provider that an operator may read: one line, of bounded length, and without whatever looks like a number,
+/// an id or an address of somebody.
+pub(crate) fn advice(text: &str) -> Option<String> {
+    let words = text.split_whitespace().map(|word| {
+        let digits = word.chars().filter(char::is_ascii_digit).count();
+        if digits >= 5 || word.contains('@') { "…" } else { word }
+    });
+    let line = words.collect::<Vec<_>>().join(" ");
+    let kept: String = line.chars().filter(|letter| !letter.is_control()).take(ADVICE).collect();
+    Some(kept).filter(|kept| !kept.is_empty())
 }
 
 /// What a status says where nothing else does. `ours`: the answer is in the provider's own words, so it is the provider
@@ -240,6 +270,18 @@ mod tests {
             let error = SendError { retry_after: wait, ..SendError::new("it", Failure::Refused(reason)) };
             assert_eq!(error.class(), Class::Defer(wait));
         }
+    }
+
+    #[test]
+    fn advice_is_one_line_and_names_nobody() {
+        let text =
+            "Your payment\nmethod failed. Call +34600000001, see the Business  Manager; mail ane@example.org";
+        assert_eq!(
+            advice(text).unwrap(),
+            "Your payment method failed. Call … see the Business Manager; mail …"
+        );
+        assert_eq!(advice(" \n"), None);
+        assert_eq!(advice(&"word ".repeat(200)).unwrap().chars().count(), ADVICE);
     }
 
     #[test]

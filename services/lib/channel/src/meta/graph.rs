@@ -14,7 +14,7 @@ use super::{code, media, send};
 use crate::http_client::{self, Answered, BRIEFLY, ConnectError, exchange, segment};
 use crate::media_error::MediaError;
 use crate::outgoing::{Accepted, Answer, Channel, Forms, Media, Outgoing, Recipient};
-use crate::send_error::{Failure, SendError};
+use crate::send_error::{self, Failure, SendError};
 use crate::value::{array, flag, object, whole, word};
 
 /// As a sentence names it.
@@ -139,6 +139,8 @@ pub(super) fn refusal(answer: &Answered) -> SendError {
     let error = object(&document, "error");
     let number = |key| error.and_then(|error| whole(error, key));
     let (code, subcode) = (number("code"), number("error_subcode"));
+    let told = |key| error.and_then(|error| word(error, key));
+    let told: Vec<String> = ["error_user_title", "error_user_msg"].into_iter().filter_map(told).collect();
     let transient = error.is_some_and(|error| flag(error, "is_transient"));
     let reason = code::reason(code, subcode, Some(status), transient);
     SendError {
@@ -147,6 +149,7 @@ pub(super) fn refusal(answer: &Answered) -> SendError {
         http_status: Some(status),
         retry_after: retry_after(&answer.headers),
         trace: error.and_then(|error| word(error, "fbtrace_id")),
+        advice: send_error::advice(&told.join(": ")),
         ..SendError::new(API, Failure::Refused(reason))
     }
 }

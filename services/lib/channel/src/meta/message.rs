@@ -90,6 +90,9 @@ fn common(metadata: &mut Map<String, Value>, message: &Value, context: Option<&V
     keep(metadata, "whatsapp_type", message.get("type"));
     keep(metadata, "referral", message.get("referral"));
     keep(metadata, "group_id", message.get("group_id"));
+    if !metadata.contains_key("errors") {
+        keep(metadata, "errors", message.get("errors"));
+    }
     if let Some(context) = context {
         for name in ["forwarded", "frequently_forwarded"] {
             if flag(context, name) {

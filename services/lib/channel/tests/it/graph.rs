@@ -74,6 +74,22 @@ async fn a_refusal_carries_its_code_and_nothing_of_the_message() {
 }
 
 #[tokio::test]
+async fn a_refusal_says_to_the_operator_what_the_provider_says_to_one() {
+    let server = Server::start().await;
+    server.replies_json(
+        400,
+        &json!({"error": {
+        "message": "(#131042) payment", "code": 131_042, "error_user_title": "Payment issue",
+        "error_user_msg": "Add a payment method to account 1234567890 in the Business Manager."}}),
+    );
+    let error = server.client().send(&recipient(), &hello(), "cb").await.unwrap_err();
+    assert!(error.needs_operator());
+    let words = "the Graph API refused, code 131042, HTTP 400: Payment issue: Add a payment method to account … in \
+                 the Business Manager.";
+    assert_eq!(error.to_string(), words);
+}
+
+#[tokio::test]
 async fn a_throttle_says_when_to_come_back() {
     let server = Server::start().await;
     let usage = r#"{"900":[{"call_count":1,"estimated_time_to_regain_access":3}]}"#;

@@ -153,6 +153,22 @@ fn errors_beside_a_message_without_its_body_are_kept_with_it() {
 }
 
 #[test]
+fn a_file_that_the_provider_could_not_fetch_is_told_from_one_that_was_never_sent() {
+    let lost = json!([{"code": 131_052, "title": "Media download error"}]);
+    for body in [json!({"mime_type": "image/jpeg"}), json!({"id": "7", "mime_type": "image/jpeg"}), json!({})]
+    {
+        let mut image = message("m", "image", body);
+        image["errors"] = lost.clone();
+        let read = read(image);
+        assert_eq!((read.kind, &read.metadata["errors"]), (Kind::Image, &lost));
+    }
+    let mut without = json!({"from": "34600000001", "id": "m", "type": "image"});
+    without["errors"] = lost.clone();
+    let read = read(without);
+    assert_eq!((read.kind, &read.metadata["errors"]), (Kind::Unsupported, &lost));
+}
+
+#[test]
 fn the_other_kinds_keep_what_they_say() {
     let reaction = read(message("m", "reaction", json!({"message_id": "wamid.0", "emoji": "👍"})));
     assert_eq!(reaction.metadata["reaction"], json!({"message_id": "wamid.0", "emoji": "👍"}));

@@ -4,7 +4,7 @@
 //! surface act and writes the journal. A fault that closes the connection does so without a byte of an
 //! answer, before or after the work was done: that difference is what a caller can never see.
 
-use std::time::Duration;
+use std::{num::NonZeroU32, time::Duration};
 
 use axum::{
     Json,
@@ -66,6 +66,13 @@ pub(crate) struct FaultRequest {
     /// Requests that pass before it acts.
     #[serde(default)]
     skip: u32,
+    /// It acts on every so manieth request only.
+    #[serde(default = "always")]
+    every: NonZeroU32,
+}
+
+fn always() -> NonZeroU32 {
+    NonZeroU32::MIN
 }
 
 #[derive(Clone, Deserialize)]
@@ -105,13 +112,16 @@ pub(crate) struct Fault {
     kind: Kind,
     left: Option<u32>,
     skip: u32,
+    every: NonZeroU32,
+    /// Requests since it could act.
+    met: u32,
 }
 
 impl Inner {
     pub(crate) fn add_fault(&mut self, request: FaultRequest) -> u64 {
         self.fault_ids += 1;
-        let FaultRequest { surface, kind, times, skip } = request;
-        self.faults.push(Fault { id: self.fault_ids, surface, kind, left: times, skip });
+        let FaultRequest { surface, kind, times, skip, every } = request;
+        self.faults.push(Fault { id: self.fault_ids, surface, kind, left: times, skip, every, met: 0 });
         self.fault_ids
     }
 
@@ -127,6 +137,10 @@ impl Inner {
         for fault in self.faults.iter_mut().filter(|fault| fault.surface == surface) {
             if fault.skip > 0 {
                 fault.skip -= 1;
+                continue;
+            }
+            fault.met = fault.met.wrapping_add(1);
+            if fault.met % fault.every != 0 {
                 continue;
             }
             match &mut fault.left {

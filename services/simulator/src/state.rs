@@ -30,13 +30,16 @@ pub(crate) struct State {
     /// Signs the contractor's tokens; new with every start, so that old tokens are refused.
     pub(crate) token_key: [u8; 32],
     inner: Mutex<Inner>,
-    changed: watch::Sender<u64>,
 }
 
 #[derive(Default)]
 pub(crate) struct Inner {
     pub(crate) webhook_url: Option<String>,
     pub(crate) citizens: Vec<Citizen>,
+    /// All messages in the order in which they appeared on somebody's phone: place of the person, index of the message.
+    pub(crate) feed: Vec<(usize, usize)>,
+    /// How many those are.
+    seen: watch::Sender<usize>,
     pub(crate) media: HashMap<String, Media>,
     pub(crate) links: HashMap<String, Link>,
     pub(crate) flows: Vec<Flow>,
@@ -57,15 +60,7 @@ impl State {
             .no_proxy()
             .build()?;
         let inner = Inner { webhook_url: config.webhook_url.clone(), ..Inner::default() };
-        Ok(Self {
-            config,
-            url,
-            http,
-            stop,
-            token_key: rand::random(),
-            inner: Mutex::new(inner),
-            changed: watch::Sender::new(0),
-        })
+        Ok(Self { config, url, http, stop, token_key: rand::random(), inner: Mutex::new(inner) })
     }
 
     /// A panic of one request must not end the simulator, and every change here is one step.
@@ -73,13 +68,9 @@ impl State {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Wakes whoever waits for a message.
-    pub(crate) fn changed(&self) {
-        self.changed.send_modify(|version| *version += 1);
-    }
-
-    pub(crate) fn subscribe(&self) -> watch::Receiver<u64> {
-        self.changed.subscribe()
+    /// Changes with every message of anybody.
+    pub(crate) fn subscribe(&self) -> watch::Receiver<usize> {
+        self.lock().seen.subscribe()
     }
 
     /// Keeps a file that a citizen sent and gives it an id.
@@ -101,7 +92,27 @@ impl State {
 
 impl Inner {
     pub(crate) fn citizen(&mut self, id: &str) -> Option<&mut Citizen> {
-        self.citizens.iter_mut().find(|citizen| citizen.id == id)
+        let place = self.place(id)?;
+        self.citizens.get_mut(place)
+    }
+
+    /// Where a person stands in the list. Ids count from 1, so that a crowd is not searched through for each message.
+    pub(crate) fn place(&self, id: &str) -> Option<usize> {
+        let place = id.parse::<usize>().ok()?.checked_sub(1)?;
+        self.citizens.get(place).filter(|citizen| citizen.id == id).map(|_| place)
+    }
+
+    /// Puts a message on the phone of the person at a place, wakes who waits for it, and returns its index.
+    pub(crate) fn push(&mut self, place: usize, mut message: Message) -> usize {
+        let citizen = &mut self.citizens[place];
+        // Counted from 1.
+        message.index = citizen.messages.len() + 1;
+        let index = message.index;
+        citizen.messages.push(message);
+        citizen.seen.send_replace(index);
+        self.feed.push((place, index));
+        self.seen.send_replace(self.feed.len());
+        index
     }
 
     /// Whether a citizen ever sent this message.
@@ -126,7 +137,6 @@ pub(crate) struct Link {
 }
 
 /// A person with a phone.
-#[derive(Clone)]
 pub(crate) struct Citizen {
     pub(crate) id: String,
     pub(crate) name: String,
@@ -137,15 +147,23 @@ pub(crate) struct Citizen {
     /// When the person last wrote: the 24-hour window.
     pub(crate) wrote_at: Option<SystemTime>,
     pub(crate) messages: Vec<Message>,
+    /// Changes with every message of this person: a crowd that waits is not woken for one.
+    pub(crate) seen: watch::Sender<usize>,
 }
 
 impl Citizen {
-    /// Adds a message to what the person sees and returns its index, which starts at 1.
-    pub(crate) fn push(&mut self, mut message: Message) -> usize {
-        message.index = self.messages.len() + 1;
-        let index = message.index;
-        self.messages.push(message);
-        index
+    /// The person without the conversation.
+    pub(crate) fn who(&self) -> Self {
+        Self {
+            id: self.id.clone(),
+            name: self.name.clone(),
+            phone: self.phone.clone(),
+            user_id: self.user_id.clone(),
+            language: self.language.clone(),
+            wrote_at: self.wrote_at,
+            messages: Vec::new(),
+            seen: watch::Sender::default(),
+        }
     }
 }
 

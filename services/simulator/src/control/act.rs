@@ -17,7 +17,7 @@ use super::{Answer, ControlError};
 use crate::{
     meta::{Answers, Walked, walk, webhook},
     photo,
-    state::{Citizen, Message, Shared, random_hex},
+    state::{Message, Shared, random_hex},
 };
 
 #[derive(Deserialize)]
@@ -47,14 +47,13 @@ async fn send(
         if inner.webhook_url.is_none() {
             return Err(ControlError::new(StatusCode::CONFLICT, "no webhook URL is set"));
         }
-        let citizen = inner.citizen(id).ok_or_else(|| ControlError::not_found("citizen"))?;
-        citizen.wrote_at = Some(SystemTime::now());
+        let place = inner.place(id).ok_or_else(|| ControlError::not_found("citizen"))?;
+        inner.citizens[place].wrote_at = Some(SystemTime::now());
         let message = Message::new(false, draft.kind, Some(draft.text));
         let wamid = message.wamid.clone();
-        let index = citizen.push(message);
-        (Citizen { messages: Vec::new(), ..citizen.clone() }, wamid, index)
+        let index = inner.push(place, message);
+        (inner.citizens[place].who(), wamid, index)
     };
-    state.changed();
     let body = webhook::message(
         &state.config,
         &citizen,

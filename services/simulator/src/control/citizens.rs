@@ -10,6 +10,7 @@ use axum::{
 use rand::{Rng as _, distr::Alphanumeric};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tokio::sync::watch;
 
 use super::{Answer, ControlError};
 use crate::{
@@ -56,6 +57,7 @@ pub(super) async fn create(Extract(state): Extract<Shared>, Json(body): Json<Cre
         language,
         wrote_at: None,
         messages: Vec::new(),
+        seen: watch::Sender::default(),
     };
     inner.citizens.push(citizen);
     Ok(Json(json!({"id": id, "user_id": user_id})))
@@ -98,7 +100,10 @@ pub(super) async fn wait(
         None => None,
         Some(_) => return Err(ControlError::unprocessable("direction is in or out")),
     };
-    let mut changes = state.subscribe();
+    let mut changes = {
+        let mut inner = state.lock();
+        inner.citizen(&id).ok_or_else(|| ControlError::not_found("citizen"))?.seen.subscribe()
+    };
     let enough = async {
         loop {
             changes.mark_unchanged();
@@ -123,6 +128,33 @@ pub(super) async fn wait(
     let limit = Duration::from_millis(wait.timeout_ms.unwrap_or(10_000));
     let late = |_| ControlError::new(StatusCode::REQUEST_TIMEOUT, "the messages did not come in time");
     tokio::time::timeout(limit, enough).await.map_err(late)?
+}
+
+#[derive(Deserialize)]
+pub(super) struct Feed {
+    /// Messages of all conversations that are known already.
+    #[serde(default)]
+    after: usize,
+    timeout_ms: Option<u64>,
+}
+
+/// Waits until more messages are on anybody's phone than are known, then returns those, each with whose it is. One
+/// question for a whole crowd.
+pub(super) async fn feed(Extract(state): Extract<Shared>, Query(feed): Query<Feed>) -> Answer {
+    let mut changes = state.subscribe();
+    let more = changes.wait_for(|seen| *seen > feed.after);
+    let limit = Duration::from_millis(feed.timeout_ms.unwrap_or(10_000));
+    let late = |_| ControlError::new(StatusCode::REQUEST_TIMEOUT, "nobody got a message in time");
+    // The sender lives in the state, which outlives this request.
+    drop(tokio::time::timeout(limit, more).await.map_err(late)?);
+    let inner = state.lock();
+    let new = inner.feed.iter().skip(feed.after).map(|&(place, index)| {
+        let citizen = &inner.citizens[place];
+        let mut shown = citizen.messages[index - 1].to_json();
+        shown["citizen"] = json!(citizen.id);
+        shown
+    });
+    Ok(Json(new.collect()))
 }
 
 #[derive(Deserialize)]

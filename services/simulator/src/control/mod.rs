@@ -53,6 +53,7 @@ pub(crate) fn router() -> Router<Shared> {
         .route("/citizens", get(citizens::list).post(citizens::create))
         .route("/citizens/{id}/messages", get(citizens::messages))
         .route("/citizens/{id}/wait", get(citizens::wait))
+        .route("/feed", get(citizens::feed))
         .route("/citizens/{id}/silence", post(citizens::silence))
         .route("/citizens/{id}/say", post(act::say))
         .route("/citizens/{id}/tap", post(act::tap))

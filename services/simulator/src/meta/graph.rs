@@ -143,15 +143,15 @@ fn accept(
     size: usize,
 ) -> Result<Accepted, GraphError> {
     let mut inner = state.lock();
-    let found = inner.citizens.iter_mut().find(|citizen| match recipient {
+    let found = inner.citizens.iter().position(|citizen| match recipient {
         Recipient::Phone { digits, .. } => citizen.phone.as_ref() == Some(digits),
         Recipient::User(user_id) => citizen.user_id == *user_id,
     });
-    let citizen = found.ok_or_else(|| match recipient {
+    let place = found.ok_or_else(|| match recipient {
         Recipient::Phone { .. } => GraphError::send(131_030, "The recipient is not in the allowed list"),
         Recipient::User(_) => GraphError::send(131_026, "Message undeliverable"),
     })?;
-    let open = citizen
+    let open = inner.citizens[place]
         .wrote_at
         .and_then(|at| at.elapsed().ok())
         .is_some_and(|elapsed| elapsed.as_secs() < WINDOW_SECONDS);
@@ -164,10 +164,7 @@ fn accept(
     let delivered = message.flow.is_none() || size <= LARGEST_DELIVERED_FORM;
     let wamid = message.wamid.clone();
     if delivered {
-        citizen.push(message);
+        inner.push(place, message);
     }
-    let shown = crate::state::Citizen { messages: Vec::new(), ..citizen.clone() };
-    drop(inner);
-    state.changed();
-    Ok(Accepted { citizen: shown, wamid, delivered })
+    Ok(Accepted { citizen: inner.citizens[place].who(), wamid, delivered })
 }

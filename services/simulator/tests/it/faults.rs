@@ -28,6 +28,19 @@ async fn a_status_acts_as_often_as_it_was_told() {
 }
 
 #[tokio::test]
+async fn a_fault_acts_on_every_so_manieth_request() {
+    let world = World::new().await;
+    world
+        .fault(json!({"surface": "partner.login", "kind": "status", "status": 503, "skip": 1, "every": 3}))
+        .await;
+    let mut statuses = Vec::new();
+    for _ in 0..7 {
+        statuses.push(login(&world).await.unwrap().status().as_u16());
+    }
+    assert_eq!(statuses, [200, 200, 200, 503, 200, 200, 503]);
+}
+
+#[tokio::test]
 async fn metas_own_errors_can_be_asked_for() {
     let world = World::new().await;
     world.citizen().await;

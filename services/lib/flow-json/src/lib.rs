@@ -13,6 +13,7 @@
 #![deny(missing_docs)]
 
 mod check;
+mod city;
 mod compiled;
 mod completion;
 mod document;
@@ -27,6 +28,7 @@ mod source;
 mod taxonomy;
 mod tree;
 
+pub use city::{GivenFiles, in_one_line};
 pub use compiled::CompiledError;
 pub use completion::{Completion, CompletionError, PhotoRef, parse_completion};
 pub use generate::{FlowDocument, GenerateError, generate};

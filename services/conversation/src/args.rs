@@ -24,6 +24,9 @@ pub struct Args {
     /// URL of the geocode service (gRPC)
     #[arg(long, env = "ABISU_GEOCODE_URL", default_value = "http://geocode:50051", value_parser = parse_base_url)]
     pub(crate) geocode_url: String,
+    /// Time between two looks at the addresses of its name; one that does not answer is looked for at once
+    #[arg(long, env = "ABISU_GEOCODE_RESOLVE_MS", default_value = "5000", value_name = "MS", value_parser = parse_ms)]
+    pub(crate) geocode_resolve: Duration,
     /// How long a lookup at geocode may take
     #[arg(long, env = "ABISU_LOOKUP_TIMEOUT_MS", default_value = "8000", value_name = "MS", value_parser = parse_ms)]
     pub(crate) lookup_timeout: Duration,

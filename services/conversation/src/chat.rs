@@ -13,20 +13,21 @@ use runtime::with_tx;
 use tokio_util::sync::CancellationToken;
 
 use crate::patience::{may_pass, patiently};
+use crate::places::Place;
 use crate::plan::{plan, untouched};
 use crate::{Context, said, write};
 
 /// Works one loan to its end. Never fails and never panics: whatever happens is an outcome of the queue.
-pub async fn work(context: &Context, claimed: &Claimed, stopping: &CancellationToken) {
-    if AssertUnwindSafe(attempt(context, claimed, stopping)).catch_unwind().await.is_err() {
+pub async fn work(context: &Context, claimed: &Claimed, place: &Place, stopping: &CancellationToken) {
+    if AssertUnwindSafe(attempt(context, claimed, place, stopping)).catch_unwind().await.is_err() {
         tracing::error!(chat.epoch = claimed.epoch, "a chat's work panicked outside of an event");
         put_back(context, claimed, "panic".to_owned()).await;
     }
 }
 
-async fn attempt(context: &Context, claimed: &Claimed, stopping: &CancellationToken) {
+async fn attempt(context: &Context, claimed: &Claimed, place: &Place, stopping: &CancellationToken) {
     context.marks.ask(claimed);
-    let plan = Arc::new(plan(context, claimed, stopping).await);
+    let plan = Arc::new(plan(context, claimed, place, stopping).await);
     match patiently(|| write::commit(&context.pool, Arc::clone(&context.process), Arc::clone(&plan))).await {
         Ok(written) => {
             context.queues.settled(&plan.channel, plan.settlement.outcome, &Ok(()));

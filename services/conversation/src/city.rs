@@ -2,7 +2,7 @@
 //! configuration names.
 
 use dialogue::Language;
-use flow_json::{BUILTIN, Taxonomy};
+use flow_json::{GivenFiles, Taxonomy, in_one_line};
 use runtime::ConfigError;
 use runtime::city::CityFiles;
 
@@ -14,18 +14,13 @@ const CATALOGS: &str = "ABISU_CATALOGS_DIR";
 /// # Errors
 /// The first problem in them, and how many there are.
 pub(crate) fn taxonomy(files: &CityFiles) -> Result<Taxonomy, ConfigError> {
-    let tree = files.taxonomy.as_deref().unwrap_or(BUILTIN.taxonomy);
-    let read = match &files.catalogs {
-        None => Taxonomy::from_yaml(tree, BUILTIN.catalogs, BUILTIN.partner),
-        Some(catalogs) => {
-            let languages = catalogs.languages.iter();
-            let languages: Vec<(&str, &str)> =
-                languages.map(|(language, text)| (language.as_str(), text.as_str())).collect();
-            Taxonomy::from_yaml(tree, &languages, &catalogs.partner)
-        }
+    let catalogs = files.catalogs.as_ref();
+    let given = GivenFiles {
+        taxonomy: files.taxonomy.as_deref(),
+        catalogs: catalogs.map(|catalogs| (&catalogs.languages[..], catalogs.partner.as_str())),
     };
     let name = if files.catalogs.is_some() { CATALOGS } else { FLOWS };
-    read.map_err(|problems| ConfigError::invalid(name, told(&problems)))
+    given.taxonomy().map_err(|problems| ConfigError::invalid(name, in_one_line(&problems)))
 }
 
 /// The words of the conversation, where the files bring their own. `None`: the built-in ones.
@@ -44,26 +39,21 @@ pub(crate) fn texts(files: &CityFiles) -> Result<Option<Vec<(Language, String)>>
         texts.push((language, text.clone()));
     }
     let problems = dialogue::texts::check_all(&texts);
-    if problems.is_empty() { Ok(Some(texts)) } else { Err(ConfigError::invalid(CATALOGS, told(&problems))) }
+    if problems.is_empty() {
+        Ok(Some(texts))
+    } else {
+        Err(ConfigError::invalid(CATALOGS, in_one_line(&problems)))
+    }
 }
 
 /// Texts that cannot be used.
 pub(crate) fn refuse(problems: &[dialogue::texts::Problem]) -> anyhow::Error {
-    anyhow::anyhow!("the texts cannot be used: {}", told(problems))
-}
-
-fn told<P: std::fmt::Display>(problems: &[P]) -> String {
-    match problems {
-        [] => "the city's files cannot be used".to_owned(),
-        [only] => only.to_string(),
-        [first, rest @ ..] => {
-            format!("{first} (and {} more: `abisu flows check` says all of them)", rest.len())
-        }
-    }
+    anyhow::anyhow!("the texts cannot be used: {}", in_one_line(problems))
 }
 
 #[cfg(test)]
 mod tests {
+    use flow_json::BUILTIN;
     use runtime::city::Catalogs;
 
     use super::*;

@@ -45,6 +45,8 @@ pub struct Config {
     pub time_zone: String,
     /// URL of geocode.
     pub geocode_url: String,
+    /// Time between two looks at the addresses of its name.
+    pub geocode_resolve: Duration,
     /// How long a lookup may take.
     pub lookup_timeout: Duration,
     /// Chats of a channel worked at the same time.
@@ -96,6 +98,7 @@ impl TryFrom<Args> for Config {
             city,
             files,
             geocode_url,
+            geocode_resolve,
             lookup_timeout,
             channels_file,
             meta_graph_url,
@@ -132,6 +135,11 @@ impl TryFrom<Args> for Config {
                 "at least 1, or the database would never rest",
             ));
         }
+        crate::lookup::addresses::Name::of(&geocode_url)
+            .map_err(|error| ConfigError::invalid("ABISU_GEOCODE_URL", error.to_string()))?;
+        if geocode_resolve.is_zero() {
+            return Err(ConfigError::invalid("ABISU_GEOCODE_RESOLVE_MS", "at least 1"));
+        }
         if sends_per_second == 0 {
             return Err(ConfigError::invalid("ABISU_SENDS_PER_SECOND", "at least 1"));
         }
@@ -162,6 +170,7 @@ impl TryFrom<Args> for Config {
             texts: city::texts(&files)?,
             time_zone: city.city_time_zone,
             geocode_url,
+            geocode_resolve,
             lookup_timeout,
             workers,
             events_per_chat,

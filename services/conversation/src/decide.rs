@@ -9,6 +9,7 @@ use runtime::backoff::jitter;
 use uuid::Uuid;
 
 use crate::lookup::LookupError;
+use crate::places::Place;
 use crate::plan::Step;
 use crate::store::SessionError;
 use crate::translate::{Heard, hear};
@@ -92,6 +93,7 @@ impl From<SessionError> for Failure {
 /// Something that was needed could not be had; nothing was changed.
 pub(crate) async fn decide(
     context: &Context,
+    place: &Place,
     chat_id: Uuid,
     session: &Session,
     event: &Event,
@@ -124,7 +126,7 @@ pub(crate) async fn decide(
     for _ in 0..4 {
         match dialogue::decide(session, &heard, &answers, &fresh, now) {
             Decision::Done(transition) => return Ok(transition),
-            Decision::Need(lookup) => answers.push(look_up(context, session, lookup).await?),
+            Decision::Need(lookup) => answers.push(place.wait(look_up(context, session, lookup)).await?),
         }
     }
     Err(Failure::Endless)

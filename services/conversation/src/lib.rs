@@ -30,6 +30,7 @@ pub mod metrics;
 mod outage;
 mod patience;
 pub mod photos;
+mod places;
 mod plan;
 mod said;
 mod said_once;
@@ -124,6 +125,11 @@ pub async fn run(config: Config, shell: Shell) -> anyhow::Result<()> {
         dialogue::texts::install(texts).map_err(|problems| city::refuse(&problems))?;
     }
     let geocoder = lookup::GrpcGeocoder::new(&config.geocode_url, config.lookup_timeout)?;
+    let (follower, every, stopping) = (geocoder.clone(), config.geocode_resolve, shell.stopping());
+    shell.spawn("geocode addresses", async move {
+        follower.follow(every, stopping).await;
+        Ok(())
+    });
     start(config, &shell, Box::new(geocoder))
 }
 

@@ -1,13 +1,23 @@
 //! Lookups at the geocode service, outside of any transaction.
+//!
+//! The service may stand at several addresses, which come and go ([`addresses`]); each lookup goes to one of them and,
+//! since it only reads, to another one when that does not answer ([`backends`]).
 
+pub mod addresses;
+mod backends;
+
+use std::sync::Arc;
 use std::time::Duration;
 
 use dialogue::{Candidate, Coverage, Language, Point, Verdict};
 use proto::geocode::v1 as wire;
-use proto::geocode::v1::geocode_client::GeocodeClient;
 use proto::geocode::v1::resolve_response::Verdict as WireVerdict;
-use tonic::transport::{Channel, Endpoint};
-use tonic::{Code, Request, Response, Status};
+use tokio_util::sync::CancellationToken;
+use tonic::transport::Uri;
+use tonic::{Code, Request, Status};
+
+use addresses::{Name, Resolver};
+use backends::{Backends, Call, Client};
 
 /// The longest that the gate may take: a look into our own database, which a pin waits for.
 const COVERS: Duration = Duration::from_secs(4);
@@ -41,56 +51,55 @@ pub trait Geocoder: Send + Sync {
     ) -> Pending<'a, Result<Verdict, LookupError>>;
 }
 
-/// The geocode service over gRPC.
+/// The geocode service over gRPC, at all of its addresses.
+#[derive(Clone)]
 pub struct GrpcGeocoder {
-    client: GeocodeClient<Channel>,
+    backends: Arc<Backends>,
     timeout: Duration,
 }
 
 impl GrpcGeocoder {
-    /// A client that connects when it is first used.
+    /// A client that knows no address before [`GrpcGeocoder::follow`] runs, and connects when it is first used.
     ///
     /// # Errors
-    /// The URL is not one.
+    /// The URL is not one of gRPC without TLS.
     pub fn new(url: &str, timeout: Duration) -> anyhow::Result<Self> {
-        let endpoint = Endpoint::from_shared(url.to_owned())?
-            .connect_timeout(Duration::from_secs(2))
-            .http2_keep_alive_interval(Duration::from_secs(10))
-            .keep_alive_timeout(Duration::from_secs(5));
-        Ok(Self { client: GeocodeClient::new(endpoint.connect_lazy()), timeout })
+        let name = Name::of(url)?;
+        Ok(Self::at(name.origin().clone(), Box::new(name), timeout))
     }
 
-    /// A request with our deadline, which the service honours, and our trace context.
-    fn request<T>(&self, message: T) -> Request<T> {
-        let mut request = Request::new(message);
-        request.set_timeout(self.timeout);
-        if let Some(traceparent) = runtime::trace::current().and_then(|value| value.parse().ok()) {
-            request.metadata_mut().insert("traceparent", traceparent);
-        }
-        request
+    /// As [`GrpcGeocoder::new`], where somebody else knows the addresses of `origin`.
+    pub fn at(origin: Uri, resolver: Box<dyn Resolver>, timeout: Duration) -> Self {
+        Self { backends: Arc::new(Backends::new(origin, resolver)), timeout }
     }
 
-    /// Waits for an answer no longer than it may take: the deadline of the request binds the service only.
-    async fn answer<T>(
-        &self,
-        timeout: Duration,
-        call: impl Future<Output = Result<Response<T>, Status>>,
-    ) -> Result<T, LookupError> {
-        match tokio::time::timeout(timeout, call).await {
-            Ok(Ok(answer)) => Ok(answer.into_inner()),
-            Ok(Err(status)) => Err(classify(&status)),
-            Err(_) => Err(LookupError::Unavailable("no answer in time")),
-        }
+    /// Keeps the addresses true until `stopping`: looks again after `every`, and at once when one does not answer.
+    pub async fn follow(&self, every: Duration, stopping: CancellationToken) {
+        self.backends.follow(every, stopping).await;
     }
+}
+
+/// A request with our deadline, which the service honours, and our trace context.
+fn request<T>(message: T, left: Duration) -> Request<T> {
+    let mut request = Request::new(message);
+    request.set_timeout(left);
+    if let Some(traceparent) = runtime::trace::current().and_then(|value| value.parse().ok()) {
+        request.metadata_mut().insert("traceparent", traceparent);
+    }
+    request
 }
 
 impl Geocoder for GrpcGeocoder {
     fn covers(&self, point: Point) -> Pending<'_, Result<Coverage, LookupError>> {
         Box::pin(async move {
-            let request =
-                self.request(wire::CoversRequest { latitude: point.latitude, longitude: point.longitude });
-            let mut client = self.client.clone();
-            let answer = self.answer(self.timeout.min(COVERS), client.covers(request)).await?;
+            let asked = wire::CoversRequest { latitude: point.latitude, longitude: point.longitude };
+            let ask = |mut client: Client, left| -> Call<_> {
+                let asked = request(asked, left);
+                Box::pin(async move { client.covers(asked).await })
+            };
+            let timeout = self.timeout.min(COVERS);
+            // Whoever does not look into the database in half of that will not in all of it.
+            let answer = self.backends.ask(timeout, timeout / 2, ask).await?;
             Ok(if answer.inside {
                 Coverage::Inside { area_id: answer.area_id, area_version: answer.area_version }
             } else {
@@ -101,13 +110,16 @@ impl Geocoder for GrpcGeocoder {
 
     fn reverse(&self, point: Point, language: Language) -> Pending<'_, Result<Option<String>, LookupError>> {
         Box::pin(async move {
-            let request = self.request(wire::ReverseRequest {
+            let asked = wire::ReverseRequest {
                 latitude: point.latitude,
                 longitude: point.longitude,
                 language: language.as_str().to_owned(),
-            });
-            let mut client = self.client.clone();
-            Ok(self.answer(self.timeout, client.reverse(request)).await?.address)
+            };
+            let ask = |mut client: Client, left| -> Call<_> {
+                let asked = request(asked.clone(), left);
+                Box::pin(async move { client.reverse(asked).await })
+            };
+            Ok(self.backends.ask(self.timeout, self.timeout, ask).await?.address)
         })
     }
 
@@ -118,14 +130,17 @@ impl Geocoder for GrpcGeocoder {
         street: Option<&'a str>,
     ) -> Pending<'a, Result<Verdict, LookupError>> {
         Box::pin(async move {
-            let request = self.request(wire::ResolveRequest {
+            let asked = wire::ResolveRequest {
                 text: text.to_owned(),
                 language: language.as_str().to_owned(),
                 street: street.map(str::to_owned),
                 bias: None,
-            });
-            let mut client = self.client.clone();
-            verdict(self.answer(self.timeout, client.resolve(request)).await?)
+            };
+            let ask = |mut client: Client, left| -> Call<_> {
+                let asked = request(asked.clone(), left);
+                Box::pin(async move { client.resolve(asked).await })
+            };
+            verdict(self.backends.ask(self.timeout, self.timeout, ask).await?)
                 .ok_or(LookupError::Refused("an answer without a verdict"))
         })
     }

@@ -17,6 +17,7 @@ use uuid::Uuid;
 
 use crate::decide::{Failure, decide};
 use crate::lookup::LookupError;
+use crate::places::Place;
 use crate::said_once::Ear;
 use crate::{Context, store};
 
@@ -74,7 +75,12 @@ fn window(events: &[Event]) -> DateTime<Utc> {
 }
 
 /// Decides the events of a loan. Never fails: whatever happens is an outcome of the queue.
-pub(crate) async fn plan(context: &Context, claimed: &Claimed, stopping: &CancellationToken) -> Plan {
+pub(crate) async fn plan(
+    context: &Context,
+    claimed: &Claimed,
+    place: &Place,
+    stopping: &CancellationToken,
+) -> Plan {
     let mut plan = Plan {
         channel: context.channel.clone(),
         time_zone: context.config.time_zone.clone(),
@@ -120,7 +126,7 @@ pub(crate) async fn plan(context: &Context, claimed: &Claimed, stopping: &Cancel
         } else {
             trace::add_link(&span, event.trace_context.as_deref());
         }
-        let ended = plan.add(context, &mut session, event, attempts).instrument(span).await;
+        let ended = plan.add(context, place, &mut session, event, attempts).instrument(span).await;
         if ended {
             break;
         }
@@ -133,15 +139,23 @@ pub(crate) async fn plan(context: &Context, claimed: &Claimed, stopping: &Cancel
 
 impl Plan {
     /// Decides one event and adds what came of it. True: the loan ends here.
-    async fn add(&mut self, context: &Context, session: &mut Session, event: &Event, attempts: i16) -> bool {
+    async fn add(
+        &mut self,
+        context: &Context,
+        place: &Place,
+        session: &mut Session,
+        event: &Event,
+        attempts: i16,
+    ) -> bool {
         if i32::from(attempts) > bus::MAX_ATTEMPTS {
             // The sixth claim does not run: what five runs could not do may be what kills the process.
             self.give_up(context, session, event, attempts - 1, "out of attempts");
             return true;
         }
-        let decided = AssertUnwindSafe(decide(context, self.settlement.chat_id, session, event, &self.steps))
-            .catch_unwind()
-            .await;
+        let decided =
+            AssertUnwindSafe(decide(context, place, self.settlement.chat_id, session, event, &self.steps))
+                .catch_unwind()
+                .await;
         let failure = match decided.unwrap_or(Err(Failure::Panic)) {
             Ok(transition) => {
                 let outcome = transition.outcome.as_str();

@@ -1,7 +1,7 @@
 //! The loop of a channel's inbound queue: claim as many chats as there are free places, work each in a task of its own,
 //! keep its lease while it runs.
 //!
-//! Every channel has places of its own, so a channel with a hundred thousand ready chats takes none from another. What
+//! Every channel has [places](crate::places) of its own, so a channel with a hundred thousand ready chats takes none from another. What
 //! the channels share is the process: a chat that may be what kills it runs while nothing else does, on any channel.
 
 use std::convert::Infallible;
@@ -10,11 +10,11 @@ use std::time::Duration;
 
 use bus::mailbox::{Claim, Claimed, renew};
 use bus::wake::Queue;
-use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use crate::places::{Place, Places};
 use crate::{Context, chat, said};
 
 /// How often chats that must run alone are looked for.
@@ -25,29 +25,28 @@ const SOLO_EVERY: Duration = Duration::from_secs(1);
 /// # Errors
 /// Never; a database that is away is waited for.
 pub async fn run(context: Arc<Context>, stopping: CancellationToken) -> anyhow::Result<()> {
-    let places = Arc::new(Semaphore::new(context.config.workers as usize));
+    let places = Places::new(context.config.workers as usize);
     let mut tasks = JoinSet::new();
     let mut solo_at = Instant::now();
     while !stopping.is_cancelled() {
         let free = tokio::select! {
-            free = places.acquire() => free?,
+            free = places.free() => free?,
             () = stopping.cancelled() => break,
         };
-        drop(free);
         if Instant::now() >= solo_at {
             solo_at = Instant::now() + SOLO_EVERY;
             work_solo(&context, &stopping).await;
         }
         // Only this loop takes places, so what is free now is still free when the chats have come.
-        let chats = take(&context, places.available_permits().max(1), false).await;
+        let chats = take(&context, free, false).await;
         let idle = chats.is_empty();
         for claimed in chats {
-            let place = Arc::clone(&places).acquire_owned().await?;
+            let place = places.take().await?;
             let (context, stopping) = (Arc::clone(&context), stopping.clone());
             tasks.spawn(async move {
                 let beside_others = async {
                     let _shared = context.process.alone.read().await;
-                    chat::work(&context, &claimed, &stopping).await;
+                    chat::work(&context, &claimed, &place, &stopping).await;
                 };
                 // Its lease is renewed from the beginning: waiting for one that runs alone must not lose it.
                 keep(&context, &claimed, beside_others).await;
@@ -92,7 +91,7 @@ async fn work_solo(context: &Context, stopping: &CancellationToken) {
     for claimed in take(context, 1, true).await {
         let alone = async {
             let _alone = context.process.alone.write().await;
-            chat::work(context, &claimed, stopping).await;
+            chat::work(context, &claimed, &Place::alone(), stopping).await;
         };
         // Its lease is renewed from the beginning: waiting for the others must not lose it once more.
         keep(context, &claimed, alone).await;

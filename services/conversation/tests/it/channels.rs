@@ -123,29 +123,29 @@ async fn a_channel_whose_every_place_is_taken_holds_up_no_other() {
     let held = Geo::holding();
     let mut config = world.config();
     config.channels = world.channels(&receiver.channels());
-    config.workers = 2;
+    config.workers = 1;
     let _service = world.serve_with(config, &held).await;
-    // All places of this channel wait for the geocoder, and more chats are ready behind them.
+    // The one place of this channel waits for the geocoder, so do all sixteen that may stand aside, and more chats are
+    // ready behind them.
     let mut crowd = Vec::new();
-    for phone in ["34600990011", "34600990012", "34600990013", "34600990014"] {
-        let citizen = world.citizen(phone).await;
-        citizen.begins().await;
-        crowd.push(citizen);
+    for n in 0..19 {
+        crowd.push(world.citizen(&format!("3460099010{n:02}")).await);
     }
+    futures::future::join_all(crowd.iter().map(|citizen| citizen.begins())).await;
     world.at_rest().await;
     for citizen in &crowd {
         citizen.pin().await;
     }
-    held.asked(2).await;
+    held.asked(17).await;
 
     let ane = AppUser { world: &world, channel: "app", from: "ane-8" };
     ane.sends(json!({"type": "text", "text": "Hola"})).await;
     ane.taps(&receiver.hears().await, "Castellano").await;
     assert_eq!(receiver.hears().await["type"], "location_request");
 
-    assert_eq!(held.times_asked(), 2);
+    assert_eq!(held.times_asked(), 17);
     let waiting = "select count(*) from chat.chat where channel = 'whatsapp' and done_seq < next_seq - 1";
-    assert_eq!(world.value::<i64>(waiting).await, 4);
+    assert_eq!(world.value::<i64>(waiting).await, 19);
     held.let_go();
 }
 

@@ -2,8 +2,10 @@
 //! simulator. Citizens act through the simulator; what they see is what the simulator was sent.
 #![expect(clippy::unwrap_used, reason = "a helper that cannot do its work fails its test")]
 
+mod balance;
 mod channels;
 mod citizen;
+mod codes;
 mod crowd;
 mod failure;
 mod forms;

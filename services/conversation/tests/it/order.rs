@@ -3,6 +3,7 @@
 use futures::future::join_all;
 use serde_json::json;
 
+use crate::geo::Geo;
 use crate::replies::text;
 use crate::support::World;
 
@@ -90,6 +91,38 @@ async fn many_citizens_at_once_get_a_reference_each() {
     for citizen in &citizens {
         assert_eq!(citizen.conversation().await.len(), 4);
     }
+}
+
+#[tokio::test]
+async fn chats_that_wait_for_a_slow_geocoder_leave_their_places_to_the_others() {
+    let world = World::new().await;
+    let held = Geo::holding();
+    let mut config = world.config();
+    // Of whom three would take all.
+    config.workers = 2;
+    let _service = world.serve_with(config, &held).await;
+    let slow = join_all((0..3).map(|n| format!("3460030020{n}")).map(async |phone| {
+        let citizen = world.citizen(&phone).await;
+        citizen.begins().await;
+        citizen.pin().await;
+        citizen
+    }))
+    .await;
+    held.asked(3).await;
+
+    // Others go on as if nobody waited.
+    for phone in ["34600300211", "34600300212", "34600300213"] {
+        world.citizen(phone).await.begins().await;
+    }
+    let waiting = "select count(*) from chat.chat where owner is not null and done_seq < next_seq - 1";
+    assert_eq!(world.value::<i64>(waiting).await, 3, "nobody was put back to be asked again");
+    assert_eq!(held.times_asked(), 3);
+    held.let_go();
+    for citizen in slow {
+        assert_eq!(citizen.hears().await["kind"], "flow");
+    }
+    world.at_rest().await;
+    assert_eq!(world.value::<i64>("select max(lost)::int8 from chat.chat").await, 0);
 }
 
 #[tokio::test]

@@ -105,6 +105,38 @@ async fn more_than_a_citizen_may_be_sent_waits_and_costs_no_attempt() {
 }
 
 #[tokio::test]
+async fn two_replicas_together_send_no_more_than_the_number_may() {
+    let world = World::new().await;
+    let every = Duration::from_millis(30);
+    let mut config = world.config();
+    config.pace.number_every = every;
+    let _services =
+        (world.serve_with(config.clone(), &world.geo).await, world.serve_with(config, &world.geo).await);
+    let mut citizens = Vec::new();
+    for n in 0..20 {
+        citizens.push(world.citizen(&format!("3460080010{n:02}")).await);
+    }
+
+    let began = Utc::now();
+    futures::future::join_all(citizens.iter().map(|citizen| citizen.say("Hola"))).await;
+    for citizen in &citizens {
+        assert_eq!(citizen.hears().await["kind"], "button");
+    }
+
+    let mut sent: Vec<DateTime<Utc>> = Vec::new();
+    for call in world.requests("meta.messages").await {
+        sent.push(call["at"].as_str().unwrap().parse().unwrap());
+    }
+    sent.sort();
+    assert_eq!(sent.len(), 20);
+    // None before its turn, counted from before the first could be sent; the record has whole milliseconds.
+    for (place, at) in sent.iter().enumerate() {
+        let due = began + every * u32::try_from(place).unwrap();
+        assert!(*at >= due - chrono::TimeDelta::milliseconds(1), "reply {place} left {} early", due - *at);
+    }
+}
+
+#[tokio::test]
 async fn a_message_that_is_worked_on_is_marked_once_and_a_mark_that_fails_hurts_nobody() {
     let world = World::new().await;
     let mut config = world.config();

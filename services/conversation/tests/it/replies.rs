@@ -107,6 +107,23 @@ async fn a_person_without_a_phone_is_written_to_by_the_business_scoped_id() {
 }
 
 #[tokio::test]
+async fn a_person_without_a_phone_reports_as_everybody_does() {
+    let world = World::new().await;
+    let _service = world.serve().await;
+    let made = world.control("/citizens", json!({"name": "Ane"})).await;
+    let citizen = crate::citizen::Citizen::new(&world, made["id"].as_str().unwrap(), "");
+
+    let told = citizen.reports().await;
+
+    assert_eq!(told, world.value::<String>("select reference from report.report").await);
+    let kinds: Vec<String> = world.values("select kind from chat.alias").await;
+    assert_eq!(kinds, ["user_id"]);
+    for request in world.requests("meta.messages").await {
+        assert_eq!((request["body"].get("to"), &request["body"]["recipient"]), (None, &made["user_id"]));
+    }
+}
+
+#[tokio::test]
 async fn a_reply_whose_answer_was_lost_is_found_among_the_receipts_and_not_repeated() {
     let world = World::with_receipts().await;
     let mut config = world.config();

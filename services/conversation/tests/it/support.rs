@@ -104,6 +104,7 @@ impl World {
             texts: None,
             time_zone: "Europe/Madrid".to_owned(),
             geocode_url: "http://127.0.0.1:1".to_owned(),
+            geocode_resolve: Duration::from_secs(5),
             lookup_timeout: Duration::from_secs(5),
             workers: 8,
             events_per_chat: 8,

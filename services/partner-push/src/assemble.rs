@@ -54,15 +54,11 @@ impl Pusher {
     pub(crate) async fn assemble(&self, claimed: &Claimed, photo: Option<Photo>) -> Result<Parcel, Ending> {
         let picture = match (self.partner.photos(), photo) {
             (Photos::Unwanted, _) => Picture::None,
-            (_, None) => self.missing_photo(claimed).await?,
-            (Photos::Inline, Some(Photo { content_type, bytes })) => {
-                Picture::Photo { content_type, bytes: bytes.into() }
-            }
-            (Photos::Linked, Some(photo)) => {
-                // The configuration has been checked: a platform that takes links has them.
-                let link = self.links.as_ref().map(|links| links.link(&photo.bytes, Utc::now()));
-                link.map_or(Picture::None, Picture::Link)
-            }
+            (_, None) => match self.missing_photo(claimed).await? {
+                Some(photo) => self.picture(photo).await,
+                None => Picture::Missing,
+            },
+            (Photos::Inline | Photos::Linked, Some(photo)) => self.picture(photo).await,
         };
         let version = claimed.taxonomy_version.as_deref();
         let found = self.taxonomies.category(&self.ledger.pool, version, &claimed.route).await;
@@ -94,17 +90,30 @@ impl Pusher {
         Ok(Parcel { incident, shrunk: false })
     }
 
-    /// It is claimed without its photo only when the time to wait for it is over. Then a person says whether it goes.
-    async fn missing_photo(&self, claimed: &Claimed) -> Result<Picture, Ending> {
-        let allowed = sqlx::query_scalar!(
-            "select push_without_photo from report.report where id = $1",
-            claimed.report_id
-        )
-        .fetch_optional(&self.ledger.pool)
-        .await;
-        match allowed {
-            Ok(Some(true)) => Ok(Picture::Missing),
-            Ok(Some(false) | None) => Err(Ending::unsent(Outcome::Review, "photo_missing")),
+    async fn picture(&self, photo: Photo) -> Picture {
+        // The configuration has been checked: a platform that takes links has them.
+        match (self.partner.photos(), &self.links) {
+            (Photos::Inline, _) => {
+                Picture::Photo { content_type: photo.content_type, bytes: photo.bytes.into() }
+            }
+            (Photos::Linked, Some(links)) => Picture::Link(links.link(&photo.bytes, Utc::now()).await),
+            (Photos::Linked, None) | (Photos::Unwanted, _) => Picture::None,
+        }
+    }
+
+    /// It is claimed without its photo only when the time to wait for it is over. Then a person says whether it goes;
+    /// unless it has come at the moment of the claim.
+    async fn missing_photo(&self, claimed: &Claimed) -> Result<Option<Photo>, Ending> {
+        let found = sqlx::query_file!("src/store/look_for_photo.sql", claimed.report_id)
+            .fetch_optional(&self.ledger.pool)
+            .await;
+        match found {
+            Ok(Some(row)) => match (row.content_type, row.bytes) {
+                (Some(content_type), Some(bytes)) => Ok(Some(Photo { content_type, bytes })),
+                _ if row.push_without_photo => Ok(None),
+                _ => Err(Ending::unsent(Outcome::Review, "photo_missing")),
+            },
+            Ok(None) => Err(Ending::unsent(Outcome::Review, "photo_missing")),
             Err(error) => {
                 tracing::warn!(report.id = %claimed.report_id, %error, "a report cannot be put together");
                 Err(Ending::unsent(Outcome::Defer(SOON), "database_unavailable"))

@@ -10,6 +10,12 @@
 //! Pure: the state is a row that all replicas share ([`crate::gate`]), so a partner that is away costs three failures
 //! in all. The trial belongs to one replica and begins with a login, because a login makes no record. A report that
 //! is refused for its own sake (a 422) counts as an answer: the partner works.
+//!
+//! **Doubts.** Where creates have left reports in doubt, a login that works says little, so the trial also reads where
+//! creates go; while that fails, no report is risked. Where it works and creates do not, nothing but a create can tell
+//! that it is over, and each costs a person a look. So these are spaced out: each waits four times as long as the one
+//! before, five in ten hours. Where the platform can be searched, a doubt ends by itself and they come every quarter of an
+//! hour at least.
 
 use std::time::Duration;
 
@@ -62,21 +68,24 @@ pub(crate) struct Recorded {
     pub(crate) opened: Option<Cause>,
 }
 
-/// Where it stands.
+/// Where it stands. `doubts`: how many trials in a row have left a report in doubt, what opened it counting as one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
     Closed {
         /// Failures in a row.
         streak: u32,
+        doubts: u32,
     },
     Open {
         /// Until its trial.
         left: Duration,
         /// How often it has opened in a row.
         trips: u32,
+        doubts: u32,
     },
     Trial {
         trips: u32,
+        doubts: u32,
     },
 }
 
@@ -85,45 +94,62 @@ pub(crate) enum State {
 pub(crate) struct Breaker {
     /// The wait after a first failure; all others are multiples of it.
     pub(crate) first: Duration,
+    /// A doubt is cleared up by a search, and costs nobody anything.
+    pub(crate) searchable: bool,
 }
 
 impl Breaker {
+    /// So long may what was held back have to wait, however long the breaker itself does.
+    pub(crate) fn longest(self) -> Duration {
+        self.first * 180
+    }
+
     /// Where it stands after a signal. An open breaker takes no notice: what still comes in then left before it
     /// opened. `jitter` in `[0, 1)`.
     pub(crate) fn record(self, state: State, signal: Signal, jitter: f64) -> (State, Recorded) {
         let (next, opened) = self.next(state, signal, jitter);
         let (outage, hold) = match next {
-            State::Closed { streak } => (false, self.wait(Cause::Unreachable, streak, jitter)),
+            State::Closed { streak, .. } => (false, self.wait(Cause::Unreachable, streak, 0, jitter)),
             State::Trial { .. } => (true, self.first),
-            State::Open { left, .. } => (true, left.max(self.first)),
+            State::Open { left, .. } => (true, left.clamp(self.first, self.longest())),
         };
         (next, Recorded { outage, hold, opened })
     }
 
     fn next(self, state: State, signal: Signal, jitter: f64) -> (State, Option<Cause>) {
-        let open = |cause, trips| (State::Open { left: self.wait(cause, trips, jitter), trips }, Some(cause));
-        let pause = |pause: Duration, trips| {
-            (State::Open { left: pause.max(self.first), trips }, Some(Cause::Throttled))
+        let open = |cause, trips, doubts| {
+            let left = self.wait(cause, trips, doubts, jitter);
+            (State::Open { left, trips, doubts }, Some(cause))
+        };
+        let pause = |pause: Duration, trips, doubts| {
+            (State::Open { left: pause.max(self.first), trips, doubts }, Some(Cause::Throttled))
         };
         match (state, signal) {
             (State::Open { .. }, _) => (state, None),
-            (_, Signal::Answered) => (State::Closed { streak: 0 }, None),
-            (State::Closed { .. }, Signal::Throttled(told)) => pause(told, 0),
-            (State::Trial { trips }, Signal::Throttled(told)) => pause(told, trips),
-            (State::Trial { trips }, Signal::Failed(cause)) => open(cause, trips + 1),
-            (State::Closed { .. }, Signal::Failed(cause @ Cause::Misconfigured)) => open(cause, 1),
-            (State::Closed { streak }, Signal::Failed(cause)) if streak + 1 >= FAILURES => open(cause, 1),
-            (State::Closed { streak }, Signal::Failed(_)) => (State::Closed { streak: streak + 1 }, None),
+            (_, Signal::Answered) => (State::Closed { streak: 0, doubts: 0 }, None),
+            (State::Closed { doubts, .. }, Signal::Throttled(told)) => pause(told, 0, doubts),
+            (State::Trial { trips, doubts }, Signal::Throttled(told)) => pause(told, trips, doubts),
+            (State::Trial { trips, doubts }, Signal::Failed(cause)) => {
+                open(cause, trips + 1, doubts + u32::from(cause == Cause::Uncertain))
+            }
+            (State::Closed { streak, doubts }, Signal::Failed(cause)) => {
+                let doubts = doubts.max(u32::from(cause == Cause::Uncertain));
+                if cause == Cause::Misconfigured || streak + 1 >= FAILURES {
+                    return open(cause, 1, doubts);
+                }
+                (State::Closed { streak: streak + 1, doubts }, None)
+            }
         }
     }
 
-    /// 5 to 60 s for a partner that is away, 30 s to 5 min where somebody must act, 30 s to 15 min where every try
-    /// may leave one more report in doubt (with `first` = 5 s).
-    fn wait(self, cause: Cause, times: u32, jitter: f64) -> Duration {
-        let (first, longest) = match cause {
-            Cause::Unreachable | Cause::Throttled => (1, 12),
-            Cause::Misconfigured => (6, 60),
-            Cause::Uncertain => (6, 180),
+    /// 5 to 60 s for a partner that is away, 30 s to 5 min where somebody must act, 30 s to 15 min where a try leaves a
+    /// doubt for a search and 30 s to 8 h where it leaves one for a person (with `first` = 5 s).
+    fn wait(self, cause: Cause, times: u32, doubts: u32, jitter: f64) -> Duration {
+        let (first, longest, times) = match cause {
+            Cause::Unreachable | Cause::Throttled => (1, 12, times),
+            Cause::Misconfigured => (6, 60, times),
+            Cause::Uncertain if self.searchable => (6, 180, doubts),
+            Cause::Uncertain => (6, 5760, doubts.saturating_mul(2).saturating_sub(1)),
         };
         Backoff { first: self.first * first, longest: self.first * longest }.after(times, jitter)
     }
@@ -133,7 +159,7 @@ impl Breaker {
 mod tests {
     use super::*;
 
-    const BREAKER: Breaker = Breaker { first: Duration::from_secs(5) };
+    const BREAKER: Breaker = Breaker { first: Duration::from_secs(5), searchable: false };
     const AWAY: Signal = Signal::Failed(Cause::Unreachable);
 
     fn seconds(n: u64) -> Duration {
@@ -145,7 +171,7 @@ mod tests {
         signals.iter().fold(start, |(state, _), &signal| BREAKER.record(state, signal, 0.5))
     }
 
-    const CLOSED: State = State::Closed { streak: 0 };
+    const CLOSED: State = State::Closed { streak: 0, doubts: 0 };
 
     #[test]
     fn the_third_failure_in_a_row_opens_it() {
@@ -155,15 +181,18 @@ mod tests {
             after(CLOSED, &[AWAY, AWAY]).1,
             Recorded { outage: false, hold: seconds(10), opened: None }
         );
-        assert_eq!(after(CLOSED, &[AWAY, AWAY, Signal::Answered, AWAY, AWAY]).0, State::Closed { streak: 2 });
+        assert_eq!(
+            after(CLOSED, &[AWAY, AWAY, Signal::Answered, AWAY, AWAY]).0,
+            State::Closed { streak: 2, doubts: 0 }
+        );
         let (open, third) = after(CLOSED, &[AWAY, AWAY, AWAY]);
         assert_eq!(third, Recorded { outage: true, hold: seconds(5), opened: Some(Cause::Unreachable) });
-        assert_eq!(open, State::Open { left: seconds(5), trips: 1 });
+        assert_eq!(open, State::Open { left: seconds(5), trips: 1, doubts: 0 });
     }
 
     #[test]
     fn what_was_in_flight_when_it_opened_says_nothing_new() {
-        let open = State::Open { left: seconds(3), trips: 2 };
+        let open = State::Open { left: seconds(3), trips: 2, doubts: 0 };
         for signal in [AWAY, Signal::Answered, Signal::Failed(Cause::Misconfigured)] {
             let (still, recorded) = BREAKER.record(open, signal, 0.5);
             assert_eq!((still, recorded.opened, recorded.outage), (open, None, true));
@@ -174,26 +203,77 @@ mod tests {
     fn every_failed_trial_waits_longer_up_to_a_limit() {
         let (mut trips, mut waits) = (1, Vec::new());
         for _ in 0..5 {
-            let (State::Open { left, trips: next }, _) = after(State::Trial { trips }, &[AWAY]) else {
+            let trial = State::Trial { trips, doubts: 0 };
+            let (State::Open { left, trips: next, doubts: 0 }, _) = after(trial, &[AWAY]) else {
                 panic!("a failed trial opens it")
             };
             waits.push(left.as_secs());
             trips = next;
         }
         assert_eq!(waits, [10, 20, 40, 60, 60]);
-        assert_eq!(after(State::Trial { trips }, &[Signal::Answered]).0, CLOSED);
+        assert_eq!(after(State::Trial { trips, doubts: 3 }, &[Signal::Answered]).0, CLOSED);
     }
 
     #[test]
     fn a_misconfiguration_opens_it_at_once_and_longer() {
         let (open, _) = after(CLOSED, &[Signal::Failed(Cause::Misconfigured)]);
-        assert_eq!(open, State::Open { left: seconds(30), trips: 1 });
+        assert_eq!(open, State::Open { left: seconds(30), trips: 1, doubts: 0 });
     }
 
     #[test]
     fn a_throttle_holds_for_as_long_as_it_says() {
         let (open, recorded) = after(CLOSED, &[Signal::Throttled(seconds(70))]);
         assert_eq!(recorded, Recorded { outage: true, hold: seconds(70), opened: Some(Cause::Throttled) });
-        assert_eq!(open, State::Open { left: seconds(70), trips: 0 });
+        assert_eq!(open, State::Open { left: seconds(70), trips: 0, doubts: 0 });
+    }
+
+    /// Trials in ten hours in which the login and the read work and creates do not.
+    fn risked_in_ten_hours(breaker: Breaker) -> (u32, Duration) {
+        let doubt = Signal::Failed(Cause::Uncertain);
+        let (mut state, mut spent, mut trials, mut longest) = (CLOSED, seconds(0), 0, seconds(0));
+        for _ in 0..FAILURES {
+            state = breaker.record(state, doubt, 0.5).0;
+        }
+        while let State::Open { left, trips, doubts } = state {
+            spent += left;
+            longest = longest.max(left);
+            if spent > seconds(36_000) {
+                break;
+            }
+            trials += 1;
+            let recorded;
+            (state, recorded) = breaker.record(State::Trial { trips, doubts }, doubt, 0.5);
+            assert!(recorded.hold <= seconds(900), "nobody waits so long for that");
+        }
+        (trials, longest)
+    }
+
+    #[test]
+    fn ten_hours_in_which_only_creates_fail_risk_five_reports() {
+        assert_eq!(risked_in_ten_hours(BREAKER).0, 5);
+        let searchable = Breaker { searchable: true, ..BREAKER };
+        assert_eq!(risked_in_ten_hours(searchable), (43, seconds(900)), "each is cleared up by a search");
+    }
+
+    #[test]
+    fn failed_logins_and_reads_in_between_space_nothing_out() {
+        let doubtful = State::Trial { trips: 1, doubts: 1 };
+        let (mut state, mut waits) = (doubtful, Vec::new());
+        for _ in 0..5 {
+            let (State::Open { left, trips, doubts: 1 }, _) = after(state, &[AWAY]) else {
+                panic!("the doubt stays until a create is answered")
+            };
+            waits.push(left.as_secs());
+            state = State::Trial { trips, doubts: 1 };
+        }
+        assert_eq!(waits, [10, 20, 40, 60, 60]);
+        let (open, _) = after(state, &[Signal::Failed(Cause::Uncertain)]);
+        assert_eq!(open, State::Open { left: seconds(120), trips: 7, doubts: 2 });
+    }
+
+    #[test]
+    fn a_doubt_among_the_failures_that_open_it_is_remembered() {
+        let (open, _) = after(CLOSED, &[Signal::Failed(Cause::Uncertain), AWAY, AWAY]);
+        assert_eq!(open, State::Open { left: seconds(5), trips: 1, doubts: 1 });
     }
 }

@@ -11,6 +11,8 @@ use crate::store::ToCome;
 pub(crate) struct Ending {
     /// The attempt that is still open, and how it is closed.
     pub(crate) attempt: Option<(Uuid, Evidence)>,
+    /// Whether the database has left open if that attempt is committed.
+    pub(crate) unconfirmed: bool,
     pub(crate) outcome: Outcome,
     /// For people and for SQL: a stable code, or the class and what was seen.
     pub(crate) reason: String,
@@ -23,7 +25,14 @@ pub(crate) struct Ending {
 impl Ending {
     /// An end before any request left.
     pub(crate) fn unsent(outcome: Outcome, reason: &str) -> Self {
-        Self { attempt: None, outcome, reason: reason.to_owned(), photo: None, to_come: None }
+        Self {
+            attempt: None,
+            unconfirmed: false,
+            outcome,
+            reason: reason.to_owned(),
+            photo: None,
+            to_come: None,
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! Whether anything may be sent now: the pause switch and the breaker, two rows that all replicas share.
 //!
-//! Read before every claim and again before every send, never remembered in between: a pause works at once, on every
-//! replica, and outlives them all. Times are the database's. Where it cannot be asked, nothing is sent.
+//! The statements that claim and that open an attempt (`bus::outbox`) read them too and do nothing where they forbid it;
+//! here is asked what may be done instead. Nothing is remembered in between: a pause works at once, on every replica, and
+//! outlives them all. Times are the database's. Where it cannot be asked, nothing is sent.
 
 use std::time::Duration;
 
@@ -21,8 +22,9 @@ pub(crate) enum Allowance {
     Send { most: usize, pacing: bool },
     /// One at a time: the trial is ours.
     One,
-    /// The trial has just become ours: log in first, and record it if that fails.
-    Knock,
+    /// The trial has just become ours: log in first, and record it if that fails. `doubtful`: creates have left reports in
+    /// doubt, so a login alone is no sign.
+    Knock { doubtful: bool },
     /// Nothing, for so long at least. Look again earlier all the same: people and other replicas change it.
     Wait(Duration),
 }
@@ -58,6 +60,7 @@ struct Look {
     state: String,
     mine: bool,
     left: f64,
+    doubtful: bool,
     draining: bool,
     ahead: f64,
 }
@@ -83,8 +86,10 @@ impl Gate {
                 Ok(Allowance::One)
             }
             _ if look.left > 0.0 => Ok(Allowance::Wait(look.left())),
-            _ if self.take_trial().await? => Ok(Allowance::Knock),
-            _ => Ok(Allowance::Wait(Duration::ZERO)),
+            _ => Ok(match self.take_trial().await? {
+                Some(doubtful) => Allowance::Knock { doubtful },
+                None => Allowance::Wait(Duration::ZERO),
+            }),
         }
     }
 
@@ -99,19 +104,30 @@ impl Gate {
             // It ends with one answer; how long its owner may keep it says nothing about that.
             Leave::Held(self.breaker.first)
         } else {
-            Leave::Held(look.left().max(self.breaker.first))
+            Leave::Held(look.left().clamp(self.breaker.first, self.breaker.longest()))
         })
     }
 
-    /// Whether the partner is known to be away.
-    pub(crate) async fn is_open(&self) -> Result<bool, sqlx::Error> {
-        Ok(self.look().await?.state == "open")
+    /// Whether it makes no sense to ask the partner anything. One whose creates leave doubts may answer questions.
+    pub(crate) async fn is_away(&self) -> Result<bool, sqlx::Error> {
+        let look = self.look().await?;
+        Ok(look.state == "open" && !look.doubtful)
+    }
+
+    /// Nothing is paused and the breaker is closed, as a claim has found.
+    pub(crate) fn seen_open(&self) {
+        self.metrics.gate(&self.channel, false, false);
+    }
+
+    /// What is recorded of an answer while nothing has failed.
+    pub(crate) const fn quiet(&self) -> Recorded {
+        Recorded { outage: false, hold: self.breaker.first, opened: None }
     }
 
     /// Takes notice of what a request or a login said. What cannot be written is said and forgotten: then nothing can
     /// be claimed either.
     pub(crate) async fn record(&self, signal: Signal) -> Recorded {
-        let quiet = Recorded { outage: false, hold: self.breaker.first, opened: None };
+        let quiet = self.quiet();
         let written = match signal {
             Signal::Answered => self.answered().await.map(|()| quiet),
             Signal::Throttled(_) | Signal::Failed(_) => self.failed(signal).await,
@@ -130,12 +146,12 @@ impl Gate {
         Ok(look)
     }
 
-    async fn take_trial(&self) -> Result<bool, sqlx::Error> {
+    /// Some: the trial is ours, and whether there are doubts.
+    async fn take_trial(&self) -> Result<Option<bool>, sqlx::Error> {
         let length = self.trial.as_secs_f64();
-        let taken = sqlx::query_file!("src/store/take_trial.sql", self.channel, self.owner, length)
+        sqlx::query_file_scalar!("src/store/take_trial.sql", self.channel, self.owner, length)
             .fetch_optional(&self.pool)
-            .await?;
-        Ok(taken.is_some())
+            .await
     }
 
     async fn keep_trial(&self) -> Result<(), sqlx::Error> {
@@ -196,17 +212,18 @@ async fn record_failure(
         .await?;
     let row = sqlx::query_file!("src/store/lock_breaker.sql", channel).fetch_one(&mut *tx).await?;
     let count = |number: i32| u32::try_from(number).unwrap_or_default();
+    let doubts = count(row.doubts);
     let state = match row.state.as_str() {
-        "open" => State::Open { left: Duration::from_secs_f64(row.left), trips: count(row.trips) },
-        "trial" => State::Trial { trips: count(row.trips) },
-        _ => State::Closed { streak: count(row.streak) },
+        "open" => State::Open { left: Duration::from_secs_f64(row.left), trips: count(row.trips), doubts },
+        "trial" => State::Trial { trips: count(row.trips), doubts },
+        _ => State::Closed { streak: count(row.streak), doubts },
     };
     let (next, recorded) = breaker.record(state, signal, jitter);
     if next != state {
-        let (name, streak, trips, left) = match next {
-            State::Closed { streak } => ("closed", streak, 0, Duration::ZERO),
-            State::Open { left, trips } => ("open", 0, trips, left),
-            State::Trial { trips } => ("trial", 0, trips, Duration::ZERO),
+        let (name, streak, trips, left, doubts) = match next {
+            State::Closed { streak, doubts } => ("closed", streak, 0, Duration::ZERO, doubts),
+            State::Open { left, trips, doubts } => ("open", 0, trips, left, doubts),
+            State::Trial { trips, doubts } => ("trial", 0, trips, Duration::ZERO, doubts),
         };
         let count = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
         let cause = recorded.opened.map(crate::breaker::Cause::name);
@@ -217,7 +234,8 @@ async fn record_failure(
             count(streak),
             count(trips),
             left.as_secs_f64(),
-            cause
+            cause,
+            count(doubts)
         )
         .execute(tx)
         .await?;

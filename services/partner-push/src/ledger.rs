@@ -29,7 +29,15 @@ impl Ledger {
         let outcome = end.outcome.clone();
         let settled = insist(|| {
             let (pool, end) = (self.pool.clone(), end.clone());
-            async move { runtime::with_tx(&pool, end, |tx, end| Box::pin(store::settle(tx, end))).await }
+            async move {
+                if end.unconfirmed {
+                    let written =
+                        runtime::with_tx(&pool, end, |tx, end| Box::pin(store::settle_unconfirmed(tx, end)));
+                    return written.await;
+                }
+                let mut connection = pool.acquire().await?;
+                store::settle(&mut connection, &end).await
+            }
         });
         match settled.await {
             Ok(true) => {

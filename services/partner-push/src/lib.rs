@@ -39,6 +39,7 @@ use anyhow::Context;
 use bus::wake::{Listener, Queue};
 use partner::Partner;
 use runtime::Shell;
+use tokio::sync::Semaphore;
 use uuid::Uuid;
 
 use crate::breaker::Breaker;
@@ -87,7 +88,7 @@ pub async fn run(config: Config, shell: Shell) -> anyhow::Result<()> {
                 pool: ledger.pool.clone(),
                 channel,
                 owner: Uuid::now_v7(),
-                breaker: Breaker { first: sending.defer },
+                breaker: Breaker { first: sending.defer, searchable: search },
                 trial: sending.lease.length,
                 drain_rate: sending.drain_rate,
                 metrics: ledger.metrics.clone(),
@@ -124,7 +125,8 @@ fn push_channel(shell: &Shell, pusher: Arc<Pusher>, search: bool, poll: Duration
             Ok(())
         });
     }
-    let worker = Worker { pusher, listener, poll };
+    let slots = Arc::new(Semaphore::new(pusher.sending.parallel));
+    let worker = Worker { pusher, listener, poll, slots };
     shell.spawn("push", async move {
         worker.run().await;
         Ok(())

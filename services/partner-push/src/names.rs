@@ -20,7 +20,7 @@ pub(crate) async fn run(pusher: Arc<Pusher>) {
             () = pusher.stopping.cancelled() => return,
             () = tokio::time::sleep(every) => {}
         }
-        if pusher.gate.is_open().await.unwrap_or(true) {
+        if pusher.gate.is_away().await.unwrap_or(true) {
             continue;
         }
         let due = match store::take_nameless(&pusher.ledger.pool, &pusher.gate.channel, first).await {

@@ -34,7 +34,7 @@ pub(crate) async fn run(pusher: Arc<Pusher>, listener: Listener) {
             () = tokio::time::sleep(every) => {}
         }
         // Where that cannot be asked, what is due cannot be either.
-        if pusher.gate.is_open().await.unwrap_or(true) {
+        if pusher.gate.is_away().await.unwrap_or(true) {
             continue;
         }
         let due =
@@ -50,20 +50,33 @@ pub(crate) async fn run(pusher: Arc<Pusher>, listener: Listener) {
                 return;
             }
             let span = tracing::info_span!("probe push", report.id = %report.report_id);
-            if probe(&pusher, report).instrument(span).await {
-                listener.wake(Queue::Push);
+            match probe(&pusher, report).instrument(span).await {
+                Probed::Again => listener.wake(Queue::Push),
+                Probed::Settled => {}
+                // Nor would it for the others.
+                Probed::NoPass => break,
             }
         }
     }
 }
 
-/// Looks one report up. True: it goes out again.
-async fn probe(pusher: &Pusher, report: Doubtful) -> bool {
+/// What a look led to.
+enum Probed {
+    /// The report goes out again.
+    Again,
+    /// There is nothing more to do now.
+    Settled,
+    /// Nothing can be asked.
+    NoPass,
+}
+
+/// Looks one report up.
+async fn probe(pusher: &Pusher, report: Doubtful) -> Probed {
     let pass = match pusher.partner.pass().await {
         Ok(pass) => pass,
         Err(why) => {
             pusher.record(login_signal(&why)).await;
-            return false;
+            return Probed::NoPass;
         }
     };
     let report_id = report.report_id;
@@ -73,22 +86,27 @@ async fn probe(pusher: &Pusher, report: Doubtful) -> bool {
                 tracing::error!(report.id = %report_id, count, "the partner has a report more than once");
             }
             settle_as_sent(pusher, &report, partner_id).await;
-            false
+            Probed::Settled
         }
         Found::Absent => {
-            let absence = Absence { report, proof: PROOF, trace_id: runtime::trace::current_id() };
+            let absence = Absence {
+                report,
+                proof: PROOF,
+                outage_wait: pusher.gate.breaker.longest(),
+                trace_id: runtime::trace::current_id(),
+            };
             let noted = runtime::with_tx(&pusher.ledger.pool, absence, |tx, absence| {
                 Box::pin(store::note_absence(tx, absence))
             });
             match noted.await {
                 Ok(again) => {
                     tracing::info!(report.id = %report_id, again, "the partner has no record of a doubtful report");
-                    again
+                    if again { Probed::Again } else { Probed::Settled }
                 }
                 Err(error) => {
                     let error = anyhow::Error::from(error);
                     tracing::warn!(report.id = %report_id, error = format!("{error:#}"), "a search was not noted");
-                    false
+                    Probed::Settled
                 }
             }
         }
@@ -96,7 +114,7 @@ async fn probe(pusher: &Pusher, report: Doubtful) -> bool {
             tracing::info!(report.id = %report_id, seen, "a search told nothing");
             // The token may be the reason; a new one costs little.
             pusher.partner.forget(&pass).await;
-            false
+            Probed::Settled
         }
     }
 }
@@ -117,6 +135,7 @@ async fn settle_as_sent(pusher: &Pusher, report: &Doubtful, partner_id: Option<S
         report_id: report.report_id,
         epoch: report.epoch,
         attempt: Some((report.attempt_id, evidence)),
+        unconfirmed: false,
         outcome: Outcome::Sent { partner_id },
         to_come: None,
         error: None,

@@ -4,15 +4,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bus::MAX_ATTEMPTS;
-use bus::outbox::{self, Claimed, Evidence, NewAttempt, Outcome, Photo};
+use bus::outbox::{self, Claimed, Evidence, NewAttempt, Opened, Outcome, Photo};
 use partner::media::MediaLinks;
 use partner::{Found, NoPass, Partner, Pass, Prepared, Seen};
 use serde_json::json;
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 use uuid::Uuid;
 
+use crate::breaker::{Recorded, Signal};
 use crate::classify::{Circumstances, Class, NotProcessed, Rules, classify, outcome};
 use crate::config::Sending;
 use crate::ending::{Ending, answer, charged, evidence};
@@ -38,8 +40,9 @@ pub(crate) struct Pusher {
 }
 
 impl Pusher {
-    /// Handles one report. The first claim belongs to the trace that made the report; later ones are linked to it.
-    pub(crate) async fn push(self: Arc<Self>, mut claimed: Claimed) {
+    /// Handles one report. The first claim belongs to the trace that made the report; later ones are linked to it. The
+    /// slot is free again once the partner has answered: the books are written beside the next send.
+    pub(crate) async fn push(self: Arc<Self>, mut claimed: Claimed, slot: OwnedSemaphorePermit) {
         let span = tracing::info_span!(
             "process push",
             otel.kind = "consumer",
@@ -54,7 +57,7 @@ impl Pusher {
         let photo = claimed.photo.take();
         let work = async {
             tokio::select! {
-                () = self.handle(&claimed, photo) => {}
+                () = self.handle(&claimed, photo, slot) => {}
                 () = self.keep(&claimed) => {}
             }
         };
@@ -79,8 +82,9 @@ impl Pusher {
         std::future::pending().await
     }
 
-    async fn handle(&self, claimed: &Claimed, photo: Option<Photo>) {
-        let Ending { attempt, outcome, reason, photo, to_come } = self.run(claimed, photo).await;
+    async fn handle(&self, claimed: &Claimed, photo: Option<Photo>, slot: OwnedSemaphorePermit) {
+        let Ending { attempt, unconfirmed, outcome, reason, photo, to_come } = self.run(claimed, photo).await;
+        drop(slot);
         let (report_id, attempts) = (claimed.report_id, claimed.attempts);
         let sent = matches!(outcome, Outcome::Sent { .. });
         let evidence = attempt.as_ref().map(|(_, evidence)| evidence);
@@ -96,6 +100,7 @@ impl Pusher {
             report_id,
             epoch: claimed.epoch,
             attempt,
+            unconfirmed,
             outcome: outcome.clone(),
             to_come: to_come.map(|to_come| (to_come, self.sending.token_wait)),
             error: (!sent).then(|| reason.clone()),
@@ -147,11 +152,8 @@ impl Pusher {
             if self.stopping.is_cancelled() {
                 return Ending::unsent(Outcome::Defer(Duration::ZERO), "stopping");
             }
-            if let Some(ending) = self.held().await {
-                return ending;
-            }
-            let attempt_id = match self.open(claimed, &prepared).await {
-                Ok(attempt_id) => attempt_id,
+            let (attempt_id, opened) = match self.open(claimed, &prepared).await {
+                Ok(opened) => opened,
                 Err(ending) => return ending,
             };
             let (seen, class) = self.create(&pass, &prepared, fresh_pass).await;
@@ -163,7 +165,12 @@ impl Pusher {
             } else if class == Class::Rejected && parcel.reduce(answer(&seen)).await {
                 prepared = self.partner.prepare(&parcel.incident);
             } else {
-                let ending = self.judge(claimed, &pass, attempt_id, class, seen).await;
+                let recorded = match signal(class, answer(&seen)) {
+                    // An answer to what left before anything failed says nothing of what has failed since.
+                    Signal::Answered if !opened.troubled => self.gate.quiet(),
+                    signal => self.record(signal).await,
+                };
+                let ending = self.judge(claimed, &pass, attempt_id, class, seen, recorded).await;
                 return Ending { photo: Some(sent_photo), ..ending };
             }
             if !self.ledger.close(attempt_id, &evidence(class, &seen)).await {
@@ -172,32 +179,20 @@ impl Pusher {
         }
     }
 
-    /// Why nothing may leave any more, if so: it may have changed since the claim.
-    async fn held(&self) -> Option<Ending> {
-        match self.gate.leave().await {
-            Ok(Leave::Granted) => None,
-            Ok(Leave::Paused) => Some(Ending::unsent(Outcome::Defer(Duration::ZERO), "paused")),
-            Ok(Leave::Held(wait)) => Some(Ending::unsent(Outcome::Defer(wait), "breaker_open")),
-            Err(error) => {
-                tracing::warn!(%error, "the gate cannot be read");
-                Some(Ending::unsent(Outcome::Defer(SOON), "database_unavailable"))
-            }
-        }
-    }
-
     /// Commits "about to send". Without that, nothing leaves.
-    async fn open(&self, claimed: &Claimed, prepared: &Prepared) -> Result<Uuid, Ending> {
+    async fn open(&self, claimed: &Claimed, prepared: &Prepared) -> Result<(Uuid, Opened), Ending> {
         let trace_id = runtime::trace::current_id();
         let attempt = NewAttempt {
             id: Uuid::now_v7(),
+            owner: self.gate.owner,
             endpoint: &prepared.endpoint,
             body_sha256: &prepared.body_sha256,
             trace_id: trace_id.as_deref(),
         };
         let needed = self.sending.send_timeout;
         match outbox::open_attempt(&self.ledger.pool, claimed, &attempt, needed).await {
-            Ok(true) => Ok(attempt.id),
-            Ok(false) => Err(Ending::unsent(Outcome::Defer(SOON), "lease_short")),
+            Ok(Some(opened)) => Ok((attempt.id, opened)),
+            Ok(None) => Err(self.held().await),
             Err(error) => {
                 // It may have been committed all the same: closed as what it is, it sends nobody looking.
                 tracing::warn!(report.id = %claimed.report_id, %error, "an attempt was not opened");
@@ -209,11 +204,25 @@ impl Pusher {
                 };
                 Err(Ending {
                     attempt: Some((attempt.id, evidence)),
+                    unconfirmed: true,
                     outcome: Outcome::Defer(SOON),
                     reason: "database_unavailable".to_owned(),
                     photo: None,
                     to_come: None,
                 })
+            }
+        }
+    }
+
+    /// Why nothing may leave any more: it has changed since the claim.
+    async fn held(&self) -> Ending {
+        match self.gate.leave().await {
+            Ok(Leave::Granted) => Ending::unsent(Outcome::Defer(SOON), "lease_short"),
+            Ok(Leave::Paused) => Ending::unsent(Outcome::Defer(Duration::ZERO), "paused"),
+            Ok(Leave::Held(wait)) => Ending::unsent(Outcome::Defer(wait), "breaker_open"),
+            Err(error) => {
+                tracing::warn!(%error, "the gate cannot be read");
+                Ending::unsent(Outcome::Defer(SOON), "database_unavailable")
             }
         }
     }
@@ -235,9 +244,9 @@ impl Pusher {
         attempt_id: Uuid,
         class: Class,
         seen: Seen,
+        recorded: Recorded,
     ) -> Ending {
         let answer = answer(&seen);
-        let recorded = self.record(signal(class, answer)).await;
         let now = Circumstances {
             attempts: charged(claimed),
             backoff: self.sending.backoff,
@@ -257,7 +266,8 @@ impl Pusher {
             }
         }
         let reason = format!("{}: {}", class.name(), seen.detail);
-        Ending { attempt: Some((attempt_id, evidence)), outcome, reason, photo: None, to_come }
+        let attempt = Some((attempt_id, evidence));
+        Ending { attempt, unconfirmed: false, outcome, reason, photo: None, to_come }
     }
 
     /// The id of a record that exists. Not finding it changes nothing: it is asked for again later.

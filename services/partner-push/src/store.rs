@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bus::outbox::{self, Evidence, Outcome};
+use bus::outbox::{self, Evidence, Outcome, Step};
 use serde_json::Value;
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
@@ -14,6 +14,8 @@ pub(crate) struct Settlement {
     pub(crate) epoch: i64,
     /// The attempt that ended with it, if a request left.
     pub(crate) attempt: Option<(Uuid, Evidence)>,
+    /// The database did not confirm that the attempt was opened: it may be committed behind our back.
+    pub(crate) unconfirmed: bool,
     pub(crate) outcome: Outcome,
     /// How the record's id can still be had, and when to ask first.
     pub(crate) to_come: Option<(ToCome, Duration)>,
@@ -58,31 +60,41 @@ const ABSENT: &str = "push_absent";
 /// The timeline's word for a report that goes out again because it was proven absent.
 const AGAIN: &str = "push_again";
 
-/// Settles the report, closes the attempt and writes the step, in the order in which everybody locks. False: the
-/// report is in other hands; then only the evidence is written, which is true whoever holds it.
-pub(crate) async fn settle(tx: &mut PgConnection, end: &Settlement) -> Result<bool, bus::Error> {
-    let settled = outbox::settle(tx, end.report_id, end.epoch, &end.outcome, end.error.as_deref()).await;
-    let ours = match settled {
-        Ok(()) => true,
-        Err(bus::Error::Fenced) => false,
-        Err(error @ bus::Error::Database(_)) => return Err(error),
+/// Settles the report, closes the attempt and writes the step, in one statement. False: the report is in other hands;
+/// then only the evidence is written, which is true whoever holds it.
+pub(crate) async fn settle(on: &mut PgConnection, end: &Settlement) -> Result<bool, bus::Error> {
+    let token = end.to_come.as_ref().map(|(to_come, first)| match to_come {
+        ToCome::ForToken(token) => (Some(token.as_str()), *first),
+        ToCome::BySearch => (None, *first),
+    });
+    let name = step(&end.outcome);
+    let settlement = outbox::Settlement {
+        report_id: end.report_id,
+        epoch: end.epoch,
+        outcome: &end.outcome,
+        error: end.error.as_deref(),
+        attempt: end.attempt.as_ref().map(|(id, evidence)| (*id, evidence)),
+        awaited: token,
+        step: Some(Step {
+            name,
+            once_in_a_row: name == DEFERRED,
+            trace_id: end.trace_id.as_deref(),
+            detail: &end.detail,
+        }),
     };
+    match outbox::settle(on, &settlement).await {
+        Ok(()) => Ok(true),
+        Err(bus::Error::Fenced) => Ok(false),
+        Err(error @ bus::Error::Database(_)) => Err(error),
+    }
+}
+
+/// The same for an attempt that may be committed behind our back: what a statement sees is as old as its beginning, so
+/// the attempt is closed by one of its own, once the report's lock is ours.
+pub(crate) async fn settle_unconfirmed(tx: &mut PgConnection, end: &Settlement) -> Result<bool, bus::Error> {
+    let ours = settle(tx, end).await?;
     if let Some((attempt_id, evidence)) = &end.attempt {
         outbox::close_attempt(tx, *attempt_id, evidence).await?;
-    }
-    if let Some((to_come, wait)) = end.to_come.as_ref().filter(|_| ours) {
-        let token = match to_come {
-            ToCome::ForToken(token) => token.as_str(),
-            ToCome::BySearch => "",
-        };
-        sqlx::query_file!("src/store/insert_token.sql", end.report_id, token, wait.as_secs_f64())
-            .execute(&mut *tx)
-            .await?;
-    }
-    if ours {
-        let word = step(&end.outcome);
-        let once_in_a_row = word == DEFERRED;
-        insert_step(tx, end.report_id, word, end.trace_id.as_deref(), &end.detail, once_in_a_row).await?;
     }
     Ok(ours)
 }
@@ -93,11 +105,8 @@ async fn insert_step(
     step: &str,
     trace_id: Option<&str>,
     detail: &Value,
-    once_in_a_row: bool,
 ) -> Result<(), sqlx::Error> {
-    sqlx::query_file!("src/store/insert_step.sql", report_id, step, trace_id, detail, once_in_a_row)
-        .execute(tx)
-        .await?;
+    sqlx::query_file!("src/store/insert_step.sql", report_id, step, trace_id, detail).execute(tx).await?;
     Ok(())
 }
 
@@ -187,18 +196,17 @@ pub(crate) struct Absence {
     pub(crate) report: Doubtful,
     /// So many of these make a proof.
     pub(crate) proof: i64,
+    /// While the partner fails, the report lets others go first for so long.
+    pub(crate) outage_wait: Duration,
     pub(crate) trace_id: Option<String>,
 }
 
 /// Notes a search that found nothing; the last one needed sends the report out again. True: it did. Counted under
 /// the report's lock, so that two replicas that search at the same time count as one.
 pub(crate) async fn note_absence(tx: &mut PgConnection, absence: &Absence) -> Result<bool, bus::Error> {
-    let Absence { report, proof, trace_id } = absence;
+    let Absence { report, proof, outage_wait, trace_id } = absence;
     let attempt = report.attempt_id.to_string();
-    let locked = sqlx::query_file_scalar!("src/store/lock_review.sql", report.report_id, report.epoch)
-        .fetch_optional(&mut *tx)
-        .await?;
-    if locked.is_none() {
+    if !outbox::lock_review(tx, report.report_id, report.epoch).await? {
         return Ok(false);
     }
     let known = sqlx::query_file_scalar!("src/store/count_absences.sql", report.report_id, ABSENT, attempt)
@@ -209,11 +217,11 @@ pub(crate) async fn note_absence(tx: &mut PgConnection, absence: &Absence) -> Re
     }
     let detail = serde_json::json!({ "attempt_id": attempt });
     let trace_id = trace_id.as_deref();
-    insert_step(tx, report.report_id, ABSENT, trace_id, &detail, false).await?;
+    insert_step(tx, report.report_id, ABSENT, trace_id, &detail).await?;
     if known + 1 < *proof {
         return Ok(false);
     }
-    sqlx::query_file!("src/store/send_again.sql", report.report_id, report.epoch).execute(&mut *tx).await?;
+    outbox::send_again(tx, report.report_id, report.epoch, *outage_wait).await?;
     let evidence = Evidence {
         outcome: "absent".to_owned(),
         http_status: None,
@@ -221,6 +229,6 @@ pub(crate) async fn note_absence(tx: &mut PgConnection, absence: &Absence) -> Re
         seen: "searched for and not found".to_owned(),
     };
     outbox::close_attempt(tx, report.attempt_id, &evidence).await?;
-    insert_step(tx, report.report_id, AGAIN, trace_id, &detail, false).await?;
+    insert_step(tx, report.report_id, AGAIN, trace_id, &detail).await?;
     Ok(true)
 }

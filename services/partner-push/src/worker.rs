@@ -1,13 +1,16 @@
 //! Claims one report per free send slot, so that no lease runs while its report waits in here.
 //!
-//! Woken by a notification, by a push that ended, and by a poll, which is what finds reports whose time has come.
+//! Woken by a notification, by a send or a push that ended, and by a poll, which is what finds reports whose time has
+//! come. While there is more than can be sent, a claim is one statement for all slots that are free; the gate is looked
+//! at by itself only where that brought less.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use bus::outbox::{self, Claimed};
+use bus::outbox::{self, Claim};
 use bus::wake::{Listener, Queue};
-use partner::Photos;
+use partner::{NoPass, Photos};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::{JoinError, JoinSet};
 use tracing::Instrument;
 
@@ -20,6 +23,8 @@ pub(crate) struct Worker {
     pub(crate) pusher: Arc<Pusher>,
     pub(crate) listener: Listener,
     pub(crate) poll: Duration,
+    /// One permit for each send.
+    pub(crate) slots: Arc<Semaphore>,
 }
 
 impl Worker {
@@ -29,7 +34,7 @@ impl Worker {
         let mut pushes = JoinSet::new();
         let mut told = 0;
         while !stopping.is_cancelled() {
-            let pause = self.claim(&mut pushes).await;
+            let pause = self.work(&mut pushes).await;
             // The channels share one gauge.
             let in_flight = i64::try_from(pushes.len()).unwrap_or(i64::MAX);
             self.pusher.ledger.metrics.in_flight.inc_by(in_flight - told);
@@ -48,23 +53,42 @@ impl Worker {
     }
 
     /// Claims for the free slots and starts the pushes. None: there may be more to claim at once.
-    async fn claim(&self, pushes: &mut JoinSet<()>) -> Option<Pause> {
+    async fn work(&self, pushes: &mut JoinSet<()>) -> Option<Pause> {
         while let Some(ended) = pushes.try_join_next() {
             report_panic(ended);
         }
-        let free = self.pusher.sending.parallel.saturating_sub(pushes.len());
-        if free == 0 {
+        // Books that are not written yet hold no slot, but there is an end to how many may pile up.
+        let most = 2 * self.pusher.sending.parallel;
+        if pushes.len() >= most {
             return Some(Pause::UntilOneEnds);
         }
-        let (free, pacing) = match self.pusher.gate.allowance(free).await {
-            Ok(Allowance::Send { most, pacing }) => (most, pacing),
+        let mut slots = self.free_slots(most - pushes.len());
+        if slots.is_empty() {
+            return Some(Pause::UntilSlot);
+        }
+        let free = slots.len();
+        match self.claim(&mut slots, false, pushes).await {
+            Ok(claimed) => {
+                if claimed > 0 {
+                    self.pusher.gate.seen_open();
+                }
+                if claimed == free {
+                    return None;
+                }
+            }
+            Err(pause) => return Some(pause),
+        }
+        // The outbox is empty, or the gate is not wide open.
+        let (most, pacing) = match self.pusher.gate.allowance(slots.len()).await {
+            Ok(Allowance::Send { pacing: false, .. }) => return Some(Pause::UntilNews),
+            Ok(Allowance::Send { most, pacing: true }) => (most, true),
             Ok(Allowance::One) if pushes.is_empty() => (1, false),
             Ok(Allowance::One) => return Some(Pause::UntilOneEnds),
             // Looked at again after a poll at the latest: people and other replicas change it.
             Ok(Allowance::Wait(wait)) if wait.is_zero() => return Some(Pause::For(self.poll)),
             Ok(Allowance::Wait(wait)) => return Some(Pause::For(wait.min(self.poll))),
-            Ok(Allowance::Knock) => {
-                let knock = self.pusher.partner.knock().instrument(tracing::info_span!("log in"));
+            Ok(Allowance::Knock { doubtful }) => {
+                let knock = self.knock(doubtful).instrument(tracing::info_span!("log in"));
                 if let Err(why) = knock.await {
                     self.pusher.record(login_signal(&why)).await;
                 }
@@ -75,42 +99,71 @@ impl Worker {
                 return Some(Pause::For(self.poll));
             }
         };
-        let sending = &self.pusher.sending;
-        let photo_wait = match self.pusher.partner.photos() {
+        slots.truncate(most);
+        let claimed = match self.claim(&mut slots, true, pushes).await {
+            Ok(claimed) => claimed,
+            Err(pause) => return Some(pause),
+        };
+        if pacing && let Err(error) = self.pusher.gate.let_out(claimed).await {
+            tracing::warn!(%error, "the pace of the backlog was not noted");
+        }
+        (claimed < most).then_some(Pause::UntilNews)
+    }
+
+    /// Permits for all slots that are free, so many at most.
+    fn free_slots(&self, most: usize) -> Vec<OwnedSemaphorePermit> {
+        let one = || Arc::clone(&self.slots).try_acquire_owned().ok();
+        std::iter::from_fn(one).take(most).collect()
+    }
+
+    /// Claims a report for each slot and starts its push. Tells how many there were.
+    async fn claim(
+        &self,
+        slots: &mut Vec<OwnedSemaphorePermit>,
+        allowed: bool,
+        pushes: &mut JoinSet<()>,
+    ) -> Result<usize, Pause> {
+        let (pusher, sending) = (&self.pusher, &self.pusher.sending);
+        let photo_wait = match pusher.partner.photos() {
             Photos::Inline | Photos::Linked => sending.photo_wait,
             Photos::Unwanted => Duration::ZERO,
         };
-        let limit = i64::try_from(free).unwrap_or(i64::MAX);
-        let claimed = outbox::claim(
-            &self.pusher.ledger.pool,
-            &self.pusher.gate.channel,
-            self.pusher.gate.owner,
-            limit,
-            sending.lease,
+        let claim = Claim {
+            channel: &pusher.gate.channel,
+            owner: pusher.gate.owner,
+            limit: i64::try_from(slots.len()).unwrap_or(i64::MAX),
+            lease: sending.lease,
             photo_wait,
-        )
-        .await;
-        let claimed: Vec<Claimed> = match claimed {
-            Ok(claimed) => claimed,
-            Err(error) => {
-                let error = anyhow::Error::from(error);
-                tracing::warn!(error = format!("{error:#}"), "no report could be claimed");
-                return Some(Pause::For(self.poll));
-            }
+            allowed,
         };
-        let more = claimed.len() == free;
-        if pacing && let Err(error) = self.pusher.gate.let_out(claimed.len()).await {
-            tracing::warn!(%error, "the pace of the backlog was not noted");
+        let claimed = outbox::claim(&pusher.ledger.pool, &claim).await.map_err(|error| {
+            let error = anyhow::Error::from(error);
+            tracing::warn!(error = format!("{error:#}"), "no report could be claimed");
+            Pause::For(self.poll)
+        })?;
+        let count = claimed.len();
+        // No more of them than slots: the limit was their number.
+        for (one, slot) in claimed.into_iter().zip(slots.drain(..count.min(slots.len()))) {
+            pushes.spawn(Arc::clone(pusher).push(one, slot));
         }
-        for one in claimed {
-            pushes.spawn(Arc::clone(&self.pusher).push(one));
+        Ok(count)
+    }
+
+    /// A sign of life that makes no record. Where creates have left doubts, a login is too little of one.
+    async fn knock(&self, doubtful: bool) -> Result<(), NoPass> {
+        let partner = &self.pusher.partner;
+        partner.knock().await?;
+        if doubtful {
+            let pass = partner.pass().await?;
+            partner.browse(&pass).await?;
         }
-        (!more).then_some(Pause::UntilNews)
+        Ok(())
     }
 
     async fn rest(&self, pause: Pause) {
         match pause {
             Pause::UntilNews => self.listener.wait(Queue::Push, self.poll).await,
+            Pause::UntilSlot => drop(self.slots.acquire().await),
             Pause::UntilOneEnds => std::future::pending().await,
             Pause::For(wait) => tokio::time::sleep(wait).await,
         }
@@ -120,6 +173,7 @@ impl Worker {
 /// Why nothing is claimed now. Every pause also ends when a push ends.
 enum Pause {
     UntilNews,
+    UntilSlot,
     UntilOneEnds,
     For(Duration),
 }

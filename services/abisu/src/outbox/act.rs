@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
+use bus::operate::Act;
+use bus::outbox::operate::{self, Acted};
 use runtime::config::DatabaseArgs;
-use sqlx::PgConnection;
 
 use super::args::ChannelArgs;
 use crate::Failure;
@@ -16,14 +17,6 @@ pub(crate) enum Decision {
     Sent(String),
     /// The contractor does not have it.
     Resend { without_photo: bool },
-}
-
-/// How a report stood when it was locked, and whether the act was done.
-struct Found {
-    push_state: String,
-    /// A worker holds it, or its last request may still be on its way.
-    under_way: bool,
-    done: bool,
 }
 
 pub(crate) async fn switch(
@@ -45,8 +38,12 @@ pub(crate) async fn switch(
             format!("channel {channel} is no longer paused; reports go where ABISU_PARTNER_ENABLED is on\n")
         }
         (false, true) => format!("channel {channel} was paused already: nothing changed\n"),
+        (false, false) if switched.hurried => format!("channel {channel} was not paused\n"),
         (false, false) => format!("channel {channel} was not paused: nothing changed\n"),
     };
+    if switched.hurried {
+        text.push_str("the contractor was failing: it is tried again now, with one report\n");
+    }
     // Writing to a String cannot fail.
     if paused && switched.under_way > 0 {
         let _ =
@@ -68,12 +65,10 @@ pub(crate) async fn discard(
     let (mut text, mut refused) = (String::new(), Vec::new());
     for reference in references {
         let reference = reference.to_uppercase();
-        let found =
-            sqlx::query_file_as!(Found, "src/outbox/store/discard_report.sql", reference, by, why.because)
-                .fetch_optional(&mut on)
-                .await?;
+        let act = Act { by: &by, because: &why.because };
+        let found = operate::discard(&mut on, &reference, act).await?;
         match found {
-            Some(Found { done: true, .. }) => {
+            Some(Acted { done: true, .. }) => {
                 let _ = writeln!(text, "{reference} is discarded: it is dead and will not be sent");
             }
             found => refused.push(refusal(&reference, found.as_ref(), "it cannot be discarded")),
@@ -99,16 +94,22 @@ pub(crate) async fn resolve(
     let reference = reference.to_uppercase();
     let by = why.by.who()?;
     let mut on = connect(database).await?;
-    let found = decide(&mut on, &reference, &decision, force, &by, &why.because).await?;
+    let act = Act { by: &by, because: &why.because };
+    let found = match &decision {
+        Decision::Sent(id) => operate::resolve_as_sent(&mut on, &reference, id, force, act).await?,
+        Decision::Resend { without_photo } => {
+            operate::resend(&mut on, &reference, *without_photo, force, act).await?
+        }
+    };
     match (&found, &decision) {
-        (Some(Found { done: true, .. }), Decision::Sent(id)) => {
+        (Some(Acted { done: true, .. }), Decision::Sent(id)) => {
             Ok(format!("{reference} is sent, as {id} at the contractor\n"))
         }
-        (Some(Found { done: true, push_state, .. }), Decision::Resend { .. }) => {
+        (Some(Acted { done: true, push_state, .. }), Decision::Resend { .. }) => {
             let risk = if push_state == "sent" { "; the contractor may now have it twice" } else { "" };
             Ok(format!("{reference} is pending again and goes out as soon as sending is possible{risk}\n"))
         }
-        (Some(Found { push_state, under_way: false, .. }), _) if push_state == "sent" => {
+        (Some(Acted { push_state, under_way: false, .. }), _) if push_state == "sent" => {
             Err(Failure::Failed(anyhow::anyhow!(
                 "{reference} counts as sent: the contractor has it, and sending it again can send a second crew; \
                  if you are sure, add --force"
@@ -121,45 +122,7 @@ pub(crate) async fn resolve(
     }
 }
 
-async fn decide(
-    on: &mut PgConnection,
-    reference: &str,
-    decision: &Decision,
-    force: bool,
-    by: &str,
-    because: &str,
-) -> Result<Option<Found>, sqlx::Error> {
-    match decision {
-        Decision::Sent(id) => {
-            sqlx::query_file_as!(
-                Found,
-                "src/outbox/store/resolve_as_sent.sql",
-                reference,
-                id,
-                force,
-                by,
-                because
-            )
-            .fetch_optional(on)
-            .await
-        }
-        Decision::Resend { without_photo } => {
-            sqlx::query_file_as!(
-                Found,
-                "src/outbox/store/send_again.sql",
-                reference,
-                without_photo,
-                force,
-                by,
-                because
-            )
-            .fetch_optional(on)
-            .await
-        }
-    }
-}
-
-fn refusal(reference: &str, found: Option<&Found>, otherwise: &str) -> String {
+fn refusal(reference: &str, found: Option<&Acted>, otherwise: &str) -> String {
     match found {
         None => format!("no report has the reference {reference}"),
         Some(found) if found.under_way => format!(

@@ -18,7 +18,7 @@ pub(crate) enum OutboxCommand {
         #[command(flatten)]
         database: DatabaseArgs,
     },
-    /// End a pause; where ABISU_PARTNER_ENABLED is off, it stays off
+    /// End a pause, and try a contractor that was failing at once; where ABISU_PARTNER_ENABLED is off, it stays off
     Resume {
         #[command(flatten)]
         channel: ChannelArgs,

@@ -16,7 +16,7 @@ use crate::args::PartnerConfig;
 use crate::list::{self, Listed, Listing};
 use crate::platform::{List, Platform, Remarks};
 use crate::session::Session;
-use crate::wire::{Timeouts, client, get, send};
+use crate::wire::{Timeouts, client, get, look, send};
 use crate::{
     Answer, Found, Incident, NoPass, Partner, Pass, Photos, Picture, Prepared, Proof, Redeemed, Reply, Seen,
 };
@@ -153,6 +153,16 @@ impl Partner for Contractor {
 
     fn knock(&self) -> Reply<'_, Result<(), NoPass>> {
         Box::pin(self.session.renew())
+    }
+
+    fn browse<'a>(&'a self, pass: &'a Pass) -> Reply<'a, Result<(), NoPass>> {
+        let request = if self.searchable {
+            let nothing = [(self.platform.search.query.as_str(), "")];
+            self.client.get(&self.search).query(&nothing)
+        } else {
+            self.client.get(&self.incidents)
+        };
+        Box::pin(look(request.timeout(self.search_timeout).bearer_auth(&pass.0)))
     }
 
     fn forget<'a>(&'a self, pass: &'a Pass) -> Reply<'a, ()> {

@@ -14,6 +14,7 @@ pub mod platform;
 mod answer;
 mod contractor;
 mod open311;
+mod secret;
 mod session;
 mod wire;
 
@@ -98,7 +99,7 @@ pub struct Prepared {
 #[derive(Clone)]
 pub struct Pass(pub Arc<str>);
 
-/// Why there is no pass. Nothing has left: the report is deferred.
+/// Why there is no pass, or no answer to a question. Nothing has left: the report is deferred.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NoPass {
     /// The platform does not know us, or not this path: somebody must act.
@@ -194,6 +195,10 @@ pub trait Partner: Send + Sync + 'static {
 
     /// A new pass, whatever is at hand: proof that the platform is there, which makes no record.
     fn knock(&self) -> Reply<'_, Result<(), NoPass>>;
+
+    /// Reads where creates go, which makes no record: a sign that more than the door works. Any answer will do but one
+    /// that says that the platform is failing.
+    fn browse<'a>(&'a self, pass: &'a Pass) -> Reply<'a, Result<(), NoPass>>;
 
     /// Forgets a pass that was refused, unless it has been replaced meanwhile.
     fn forget<'a>(&'a self, pass: &'a Pass) -> Reply<'a, ()>;

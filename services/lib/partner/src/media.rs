@@ -10,7 +10,7 @@
 //! ```
 //! The end is rounded up to the hour, so that a report that is tried again soon is the same request byte for byte.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use base64::Engine;
@@ -21,6 +21,8 @@ use runtime::ConfigError;
 use runtime::config::{optional_secret, parse_base_url};
 use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
+
+use crate::secret::Rotating;
 
 /// What names a photo: the SHA-256 of its bytes.
 pub type PhotoId = [u8; 32];
@@ -74,7 +76,10 @@ pub struct MediaKeys {
 /// Makes links.
 #[derive(Debug, Clone)]
 pub struct MediaLinks {
+    /// As they were at the start.
     keys: MediaKeys,
+    /// Read again for each link, where it is in a file: it is rotated while the service runs.
+    secret: Option<Rotating>,
     /// Without a slash at the end.
     base_url: String,
     lifetime: Duration,
@@ -92,6 +97,11 @@ pub enum Refused {
 }
 
 impl MediaSecretArgs {
+    /// The file that holds the secret, where one was given.
+    pub fn file(&self) -> Option<&Path> {
+        self.media_secret_file.as_deref().filter(|path| !path.as_os_str().is_empty())
+    }
+
     /// The keys, if a secret is given.
     ///
     /// # Errors
@@ -111,6 +121,7 @@ impl MediaArgs {
     /// The secret or the address is not usable, or one is given without the other.
     pub fn config(self) -> Result<Option<MediaLinks>, ConfigError> {
         let Self { secret, media_url, media_lifetime } = self;
+        let file = secret.file().map(Path::to_owned);
         let given = |name, problem: &str| Err(ConfigError::invalid(name, problem));
         match (secret.config()?, media_url.filter(|url| !url.is_empty())) {
             (None, None) => Ok(None),
@@ -124,7 +135,9 @@ impl MediaArgs {
                 let base_url = parse_base_url(&url)
                     .and_then(crate::args::without_extras)
                     .map_err(|problem| ConfigError::invalid("ABISU_MEDIA_URL", problem))?;
-                Ok(Some(MediaLinks { keys, base_url, lifetime: media_lifetime }))
+                // What was read just now is in the keys.
+                let secret = file.map(|file| Rotating::new(SecretString::default(), Some(file)));
+                Ok(Some(MediaLinks { keys, secret, base_url, lifetime: media_lifetime }))
             }
         }
     }
@@ -188,12 +201,19 @@ impl MediaKeys {
 
 impl MediaLinks {
     /// The address at which a photo can be fetched from `now` on for at least the lifetime.
-    pub fn link(&self, bytes: &[u8], now: DateTime<Utc>) -> String {
+    pub async fn link(&self, bytes: &[u8], now: DateTime<Utc>) -> String {
         // A lifetime is at most 90 days.
         let lifetime = i64::try_from(self.lifetime.as_secs()).unwrap_or(i64::MAX);
         let end = now.timestamp().saturating_add(lifetime);
         let end = end.saturating_add(HOUR - 1).div_euclid(HOUR).saturating_mul(HOUR);
-        format!("{}/media/{}", self.base_url, self.keys.token(&Sha256::digest(bytes).into(), end))
+        let token = self.current_keys().await.token(&Sha256::digest(bytes).into(), end);
+        format!("{}/media/{token}", self.base_url)
+    }
+
+    /// What cannot be read or used leaves those of the start in force.
+    async fn current_keys(&self) -> MediaKeys {
+        let Some(secret) = &self.secret else { return self.keys.clone() };
+        MediaKeys::parse(&secret.now().await).unwrap_or_else(|_| self.keys.clone())
     }
 }
 
@@ -266,21 +286,49 @@ mod tests {
         assert_eq!(new.open(&old.token(&PHOTO, 1000), 2000), Err(Refused::Forged));
     }
 
-    #[test]
-    fn a_link_lasts_its_lifetime_and_is_the_same_for_an_hour() {
+    #[tokio::test]
+    async fn a_link_lasts_its_lifetime_and_is_the_same_for_an_hour() {
         let keys = keys("a secret of sixteen");
         let links = MediaLinks {
             keys: keys.clone(),
+            secret: None,
             base_url: "https://city.example".to_owned(),
             lifetime: Duration::from_secs(7 * 24 * 3600),
         };
         let at = |seconds| DateTime::from_timestamp(seconds, 0).unwrap();
-        let link = links.link(b"a picture", at(3601));
-        assert_eq!(link, links.link(b"a picture", at(7200)));
-        assert_ne!(link, links.link(b"a picture", at(7201)));
+        let link = links.link(b"a picture", at(3601)).await;
+        assert_eq!(link, links.link(b"a picture", at(7200)).await);
+        assert_ne!(link, links.link(b"a picture", at(7201)).await);
         let token = link.strip_prefix("https://city.example/media/").unwrap();
         let photo: PhotoId = Sha256::digest(b"a picture").into();
         assert_eq!(keys.open(token, 7200 + 7 * 24 * 3600 - 1), Ok(photo));
+    }
+
+    #[tokio::test]
+    async fn a_secret_in_a_file_signs_as_soon_as_it_is_there() {
+        let file = std::env::temp_dir().join(format!("abisu-media-{}", std::process::id()));
+        let write = |text: &str| std::fs::write(&file, text).unwrap();
+        write("the old secret of ours\n");
+        let args = MediaArgs {
+            secret: MediaSecretArgs { media_secret: None, media_secret_file: Some(file.clone()) },
+            media_url: Some("https://city.example".to_owned()),
+            media_lifetime: Duration::from_secs(3600),
+        };
+        let links = args.config().unwrap().unwrap();
+        let opened_by = async |secret: &str| {
+            let link = links.link(b"a picture", DateTime::UNIX_EPOCH).await;
+            keys(secret).open(link.rsplit('/').next().unwrap(), 0).is_ok()
+        };
+        assert!(opened_by("the old secret of ours").await);
+        write("the new secret of ours,the old secret of ours");
+        assert!(opened_by("the new secret of ours").await);
+        // A rotation that went wrong leaves the links as they were.
+        for wrong in ["short", ""] {
+            write(wrong);
+            assert!(opened_by("the old secret of ours").await, "{wrong}");
+        }
+        std::fs::remove_file(&file).unwrap();
+        assert!(opened_by("the old secret of ours").await, "the file is gone");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::time::Duration;
 use chrono::{DateTime, SecondsFormat, Utc};
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{Client, Response};
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::ExposeSecret;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -20,7 +20,8 @@ use crate::args::PartnerConfig;
 use crate::contractor::note;
 use crate::list::{self, Listed, Listing};
 use crate::platform::Platform;
-use crate::wire::{Timeouts, client, get, send};
+use crate::secret::Rotating;
+use crate::wire::{Timeouts, client, get, look, send};
 use crate::{
     Answer, Found, Incident, NoPass, Partner, Pass, Photos, Picture, Prepared, Proof, Redeemed, Reply, Seen,
 };
@@ -38,7 +39,7 @@ pub(crate) struct Open311 {
     requests: String,
     services: String,
     tokens: String,
-    key: SecretString,
+    key: Rotating,
     knock_timeout: Duration,
     platform: Platform,
 }
@@ -52,7 +53,7 @@ impl Open311 {
             requests: format!("{}/requests.json", partner.base_url),
             services: format!("{}/services.json", partner.base_url),
             tokens: format!("{}/tokens", partner.base_url),
-            key: partner.password.clone(),
+            key: Rotating::new(partner.password.clone(), partner.password_file.clone()),
             knock_timeout: timeouts.login,
             platform: partner.platform.clone(),
         })
@@ -150,15 +151,23 @@ impl Partner for Open311 {
     }
 
     fn pass(&self) -> Reply<'_, Result<Pass, NoPass>> {
-        Box::pin(async { Ok(Pass(self.key.expose_secret().into())) })
+        Box::pin(async { Ok(Pass(self.key.now().await.expose_secret().into())) })
     }
 
     fn knock(&self) -> Reply<'_, Result<(), NoPass>> {
         Box::pin(self.ask_for_services())
     }
 
+    fn browse<'a>(&'a self, _: &'a Pass) -> Reply<'a, Result<(), NoPass>> {
+        let mut request = self.client.get(&self.requests).timeout(self.knock_timeout);
+        if let Some(jurisdiction) = &self.platform.open311.jurisdiction_id {
+            request = request.query(&[("jurisdiction_id", jurisdiction)]);
+        }
+        Box::pin(look(request))
+    }
+
     fn forget<'a>(&'a self, _: &'a Pass) -> Reply<'a, ()> {
-        // There is only the one key.
+        // There is only the one key; the next pass is as its file says then.
         Box::pin(async {})
     }
 

@@ -5,13 +5,12 @@
 //! Those who wait while somebody logs in share the result, a failure included. So nobody waits longer than one
 //! login takes, which the lease has room for.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::Client;
 use reqwest::header::HeaderValue;
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::ExposeSecret;
 use serde_json::{Map, Value};
 use tokio::sync::Mutex;
 use tokio::time::Instant;
@@ -19,6 +18,7 @@ use tokio::time::Instant;
 use crate::answer;
 use crate::args::PartnerConfig;
 use crate::platform::Login;
+use crate::secret::Rotating;
 use crate::wire::send;
 use crate::{NoPass, Pass, Proof};
 
@@ -33,8 +33,7 @@ pub(crate) struct Session {
     endpoint: String,
     names: Login,
     user: String,
-    password: SecretString,
-    password_file: Option<PathBuf>,
+    password: Rotating,
     timeout: Duration,
     state: Mutex<State>,
 }
@@ -57,8 +56,7 @@ impl Session {
             endpoint: format!("{}{}", partner.base_url, partner.platform.login.path),
             names: partner.platform.login.clone(),
             user: partner.user.clone(),
-            password: partner.password.clone(),
-            password_file: partner.password_file.clone(),
+            password: Rotating::new(partner.password.clone(), partner.password_file.clone()),
             timeout,
             state: Mutex::default(),
         }
@@ -106,19 +104,8 @@ impl Session {
         }
     }
 
-    /// As its file says it now; where that cannot be read, as it was at the start.
-    async fn password(&self) -> SecretString {
-        let Some(path) = &self.password_file else { return self.password.clone() };
-        match tokio::fs::read_to_string(path).await {
-            Ok(text) if !text.trim_end_matches(['\r', '\n']).is_empty() => {
-                SecretString::from(text.trim_end_matches(['\r', '\n']))
-            }
-            Ok(_) | Err(_) => self.password.clone(),
-        }
-    }
-
     async fn ask(&self) -> Result<(Pass, Duration), NoPass> {
-        let password = self.password().await;
+        let password = self.password.now().await;
         let body: Map<String, Value> = [
             (self.names.user.clone(), Value::from(self.user.as_str())),
             (self.names.password.clone(), Value::from(password.expose_secret())),

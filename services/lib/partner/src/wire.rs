@@ -9,7 +9,7 @@ use std::time::Duration;
 use reqwest::header::CONNECTION;
 use reqwest::{Client, RequestBuilder, Response};
 
-use crate::{Proof, answer};
+use crate::{NoPass, Proof, answer};
 
 /// Never reached, as every request closes its connection.
 const IDLE: Duration = Duration::from_secs(1);
@@ -57,6 +57,18 @@ pub(crate) async fn get(request: RequestBuilder) -> Result<Vec<u8>, String> {
     let response = send(request).await.map_err(|failure| failure.detail)?;
     let status = response.status().as_u16();
     answer::body(response).await.filter(|_| status == 200).ok_or_else(|| format!("http {status}"))
+}
+
+/// Sends a question whose answer is of no interest, and says whether the platform is at work behind its door: any answer
+/// of its own is a sign of that, a refusal or "not implemented" too. Only the head is read.
+pub(crate) async fn look(request: RequestBuilder) -> Result<(), NoPass> {
+    let response = send(request).await.map_err(|failure| NoPass::Unavailable(failure.detail))?;
+    match response.status().as_u16() {
+        429 => Err(NoPass::Throttled(answer::retry_after(response.headers()))),
+        501 => Ok(()),
+        status @ (408 | 425 | 500..=u16::MAX) => Err(NoPass::Unavailable(format!("http {status}"))),
+        0..=499 => Ok(()),
+    }
 }
 
 /// The chain below an error of the client. The client's own line is left out: it quotes the URL.

@@ -6,7 +6,7 @@ with before as materialized (
   for no key update
 )
 update report.push_breaker b
-set state = 'closed', streak = 0, trips = 0, owner = null, cause = null, changed_at = clock_timestamp(),
+set state = 'closed', streak = 0, trips = 0, doubts = 0, owner = null, cause = null, changed_at = clock_timestamp(),
   draining = b.draining or before.state = 'trial'
 from before
 where b.channel = before.channel

@@ -3,6 +3,7 @@
 
 mod delivery;
 mod doubt;
+mod doubtful_outage;
 mod faults;
 mod gate;
 mod open311;

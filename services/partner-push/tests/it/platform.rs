@@ -49,6 +49,8 @@ struct Books {
     hold_logins: bool,
     photo: Option<usize>,
     failing_searches: usize,
+    failing_creates: Option<Reply>,
+    failing_reads: bool,
 }
 
 /// A running platform; ends with this value.
@@ -120,6 +122,16 @@ impl Platform {
         self.books().photo = Some(base64_bytes);
     }
 
+    /// All creates are answered like this; none: as they should be.
+    pub(crate) fn fail_creates(&self, reply: Option<Reply>) {
+        self.books().failing_creates = reply;
+    }
+
+    /// Whether every read fails.
+    pub(crate) fn fail_reads(&self, fail: bool) {
+        self.books().failing_reads = fail;
+    }
+
     /// So many searches fail.
     pub(crate) fn fail_searches(&self, count: usize) {
         self.books().failing_searches = count;
@@ -185,7 +197,8 @@ async fn create(State(inner): State<Arc<Inner>>, headers: HeaderMap, body: Bytes
     let (reply, limit) = {
         let mut books = inner.books.lock().unwrap();
         books.creates += 1;
-        (books.script.pop_front().unwrap_or(Reply::Accept), books.photo)
+        let always = books.failing_creates;
+        (always.or_else(|| books.script.pop_front()).unwrap_or(Reply::Accept), books.photo)
     };
     if !known_token(&inner, &headers) {
         return error(401, "the token is spent");
@@ -227,6 +240,7 @@ async fn create(State(inner): State<Arc<Inner>>, headers: HeaderMap, body: Bytes
 
 #[derive(serde::Deserialize)]
 struct Search {
+    #[serde(default)]
     external_code: String,
 }
 
@@ -239,6 +253,9 @@ async fn search(
         return error(401, "the token is spent");
     }
     let mut books = inner.books.lock().unwrap();
+    if books.failing_reads {
+        return error(500, "not now");
+    }
     if books.failing_searches > 0 {
         books.failing_searches -= 1;
         return error(500, "not now");

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bus::append::{Appender, NewReceipt, NewRejection};
 use bus::mailbox::{self, Claim, Outcome};
 use bus::outbound::{self, NewOutbound};
-use bus::outbox::{self, Evidence, NewAttempt};
+use bus::outbox::{self, Evidence, NewAttempt, Settlement, Step};
 use bus::photo::{self, NewFetch};
 use chrono::{Days, Utc};
 use runtime::database::with_tx;
@@ -153,36 +153,50 @@ async fn partner_push_pushes_and_never_touches_a_chat() {
     let world = world().await;
     let pool = pool_of(&world, "abisu_partner_push").await;
     let report = world.received("REF-2026-00001").await;
-    let loan =
-        outbox::claim(&pool, CHANNEL, Uuid::now_v7(), 1, LEASE, Duration::ZERO).await.unwrap().remove(0);
+    let due = outbox::Claim {
+        channel: CHANNEL,
+        owner: Uuid::now_v7(),
+        limit: 1,
+        lease: LEASE,
+        photo_wait: Duration::ZERO,
+        allowed: false,
+    };
+    let loan = outbox::claim(&pool, &due).await.unwrap().remove(0);
     assert!(outbox::renew(&pool, loan.report_id, loan.epoch, LEASE).await.unwrap());
     let attempt = NewAttempt {
         id: Uuid::now_v7(),
+        owner: due.owner,
         endpoint: "https://partner.example",
         body_sha256: b"hash",
         trace_id: None,
     };
-    assert!(outbox::open_attempt(&pool, &loan, &attempt, Duration::from_secs(1)).await.unwrap());
-    with_tx(&pool, (loan, attempt.id), |tx, (loan, attempt)| {
-        Box::pin(async move {
-            let outcome = outbox::Outcome::Sent { partner_id: Some("INC-1".to_owned()) };
-            outbox::settle(tx, loan.report_id, loan.epoch, &outcome, None).await?;
-            let evidence = Evidence {
-                outcome: "accepted".to_owned(),
-                http_status: Some(201),
-                partner_id: Some("INC-1".to_owned()),
-                seen: "201".to_owned(),
-            };
-            outbox::close_attempt(tx, *attempt, &evidence).await
-        })
-    })
-    .await
-    .unwrap();
-    sqlx::query("insert into report.timeline (report_id, step) values ($1, 'pushed')")
-        .bind(report)
-        .execute(&pool)
-        .await
-        .unwrap();
+    assert!(outbox::open_attempt(&pool, &loan, &attempt, Duration::from_secs(1)).await.unwrap().is_some());
+    let evidence = Evidence {
+        outcome: "accepted".to_owned(),
+        http_status: Some(201),
+        partner_id: Some("INC-1".to_owned()),
+        seen: "201".to_owned(),
+    };
+    let end = Settlement {
+        report_id: report,
+        epoch: loan.epoch,
+        outcome: &outbox::Outcome::Sent { partner_id: Some("INC-1".to_owned()) },
+        error: None,
+        attempt: Some((attempt.id, &evidence)),
+        awaited: Some((Some("T-1"), Duration::ZERO)),
+        step: Some(Step {
+            name: "pushed",
+            once_in_a_row: true,
+            trace_id: None,
+            detail: &serde_json::json!({}),
+        }),
+    };
+    let mut connection = pool.acquire().await.unwrap();
+    outbox::settle(&mut connection, &end).await.unwrap();
+    outbox::close_attempt(&mut connection, attempt.id, &evidence).await.unwrap();
+    assert!(!outbox::lock_review(&mut connection, report, loan.epoch).await.unwrap());
+    assert!(!outbox::send_again(&mut connection, report, loan.epoch, Duration::ZERO).await.unwrap());
+    drop(connection);
     forbidden(
         &pool,
         &[

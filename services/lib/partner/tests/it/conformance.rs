@@ -155,6 +155,26 @@ async fn a_knock_makes_no_record_and_tells_what_keeps_us_out() {
 }
 
 #[tokio::test]
+async fn a_read_makes_no_record_and_fails_only_with_the_platform() {
+    for kind in KINDS {
+        let platform = Platform::start(kind).await;
+        let pass = platform.partner.pass().await.unwrap();
+        for status in [200, 302, 400, 401, 403, 404, 405, 501] {
+            platform.others(status);
+            assert_eq!(platform.partner.browse(&pass).await, Ok(()), "{}: {status}", kind.name);
+        }
+        for status in [500, 502, 503, 504] {
+            platform.others(status);
+            let failing = platform.partner.browse(&pass).await;
+            assert!(matches!(failing, Err(NoPass::Unavailable(_))), "{}: {failing:?}", kind.name);
+        }
+        platform.others(429);
+        assert_eq!(platform.partner.browse(&pass).await, Err(NoPass::Throttled(None)), "{}", kind.name);
+        assert!(platform.posted().is_empty(), "{}", kind.name);
+    }
+}
+
+#[tokio::test]
 async fn only_a_platform_that_can_be_searched_says_absent() {
     use partner::Found;
     for kind in KINDS {

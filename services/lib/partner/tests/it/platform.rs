@@ -218,7 +218,11 @@ async fn answer(
         response
     } else if method == Method::GET && uri.query().is_some_and(|query| query.contains("REF-")) {
         (status(inner.others), inner.found.clone()).into_response()
-    } else if let Some(list) = kind.list.filter(|list| method == Method::GET && uri.path() == list.path) {
+    } else if let Some(list) = kind.list.filter(|list| {
+        method == Method::GET
+            && uri.path() == list.path
+            && uri.query().is_some_and(|it| it.contains(list.names.0))
+    }) {
         let asked = |name: &str| {
             let pairs = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
             let (_, value) = pairs.into_iter().find(|(key, _)| key == name).unwrap();

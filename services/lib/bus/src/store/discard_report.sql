@@ -1,4 +1,4 @@
--- Called by `outbox discard`. Index: report_reference. Locks the report, then its attempt.
+-- Called by bus::outbox::operate::discard, in autocommit. Index: report_reference. Locks the report, then its attempt.
 with found as materialized (
   select r.id, r.channel, r.push_state,
     r.push_state = 'pending' and r.push_owner is not null and r.push_visible_at > now()

@@ -1,4 +1,4 @@
--- Called by `outbox review resolve --resend`. Index: report_reference. Locks the report, then its attempt.
+-- Called by bus::outbox::operate::resend, in autocommit. Index: report_reference. Locks the report, then its attempt.
 -- From review and dead; from sent only by force. It starts anew: its attempts are given back.
 with found as materialized (
   select r.id, r.channel, r.push_state,

@@ -1,4 +1,4 @@
--- Called by `outbox review resolve --sent`. Index: report_reference. Locks the report, then its attempt.
+-- Called by bus::outbox::operate::resolve_as_sent, in autocommit. Index: report_reference. Locks the report, then its attempt.
 -- One that is sent already gets another id only by force.
 with found as materialized (
   select r.id, r.channel, r.push_state, r.partner_id,

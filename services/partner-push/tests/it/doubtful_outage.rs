@@ -1,0 +1,131 @@
+//! A partner whose creates leave doubts, for hours: no more reports wait for a person than must.
+
+use testkit::{Database, database, eventually};
+
+use crate::platform::{Platform, Reply};
+use crate::scene::{NewReport, Service, push, until};
+
+/// Four at a time: three failures open the breaker, and so many can be on their way by then.
+const IN_FLIGHT: i64 = 3 + 3;
+
+async fn reports(database: &Database, count: u32) -> Vec<uuid::Uuid> {
+    let mut ids = Vec::new();
+    for number in 1..=count {
+        ids.push(NewReport::default().insert(database, number).await);
+    }
+    ids
+}
+
+async fn in_state(database: &Database, state: &'static str) -> i64 {
+    let count = sqlx::query_scalar("select count(*) from report.report where push_state = $1").bind(state);
+    count.fetch_one(&database.pool).await.unwrap()
+}
+
+async fn until_breaker(database: &Database, column: &'static str, least: i32) {
+    eventually("trials", || async {
+        let sql = if column == "trips" {
+            "select coalesce(max(trips), 0) from report.push_breaker"
+        } else {
+            "select coalesce(max(doubts), 0) from report.push_breaker"
+        };
+        let reached: i32 = sqlx::query_scalar(sql).fetch_one(&database.pool).await.unwrap();
+        (reached >= least).then_some(())
+    })
+    .await;
+}
+
+/// What is not in review goes out, each report once; nothing is dead.
+async fn all_the_rest_go_out(database: &Database, platform: &Platform, ids: &[uuid::Uuid], review: i64) {
+    for &id in ids {
+        if push(database, id).await.push_state == "pending" {
+            assert_eq!(until(database, id, "sent").await.push_attempts, 1, "the outage cost nothing");
+        }
+    }
+    let sent = i64::try_from(ids.len()).unwrap() - review;
+    assert_eq!((in_state(database, "review").await, in_state(database, "sent").await), (review, sent));
+    let mut codes = platform.codes();
+    codes.dedup();
+    assert_eq!(codes.len(), platform.codes().len());
+}
+
+/// A failing partner is tried once a minute at most: so many trials are ten hours.
+#[tokio::test]
+async fn ten_hours_of_a_failing_platform_whose_login_works_leave_in_review_what_was_in_flight() {
+    for silent in [false, true] {
+        let (database, platform) = (database().await, Platform::start().await);
+        platform.fail_creates(Some(if silent { Reply::Hold } else { Reply::Refuse(502) }));
+        platform.fail_reads(true);
+        let ids = reports(&database, 30).await;
+        // A silent one makes the record and never says so: worse it cannot be.
+        let flags = [
+            "--partner-defer=1",
+            "--poll=10",
+            "--partner-drain-rate=1000",
+            "--partner-send-timeout=300",
+            "--partner-connect-timeout=200",
+        ];
+        let service = Service::with(&database, &platform, &flags).await;
+        for so_far in (100..=600).step_by(100) {
+            until_breaker(&database, "trips", so_far).await;
+        }
+        let review = in_state(&database, "review").await;
+        assert!((3..=IN_FLIGHT).contains(&review), "{review}");
+        assert_eq!(in_state(&database, "dead").await, 0);
+        assert_eq!(i64::try_from(platform.creates()).unwrap(), review, "no trial was a create");
+        platform.fail_creates(None);
+        platform.fail_reads(false);
+        all_the_rest_go_out(&database, &platform, &ids, review).await;
+        service.stop().await;
+    }
+}
+
+/// Where everything but creates works, only a create can tell, and they are few: with these settings ten hours take seven
+/// seconds, and the sixth trial would come after them.
+#[tokio::test]
+async fn ten_hours_in_which_only_creates_fail_risk_five_reports_and_a_person_can_end_them() {
+    let (database, platform) = (database().await, Platform::start().await);
+    platform.fail_creates(Some(Reply::Refuse(500)));
+    let ids = reports(&database, 30).await;
+    let flags = ["--partner-defer=1", "--poll=10", "--partner-drain-rate=1000"];
+    let service = Service::with(&database, &platform, &flags).await;
+    until_breaker(&database, "doubts", 6).await;
+    platform.fail_creates(None);
+    let review = in_state(&database, "review").await;
+    assert!((3 + 5..=IN_FLIGHT + 5).contains(&review), "{review}");
+    // As `abisu outbox resume` does.
+    let resume = "update report.push_breaker set until = now(), doubts = 0 where state = 'open'";
+    sqlx::query(resume).execute(&database.pool).await.unwrap();
+    all_the_rest_go_out(&database, &platform, &ids, review).await;
+    service.stop().await;
+}
+
+/// A doubt that a search clears up costs nobody anything, however often the outage makes it.
+#[tokio::test]
+async fn an_outage_of_creates_kills_no_report_that_is_proven_absent_again_and_again() {
+    let (database, platform) = (database().await, Platform::start().await);
+    platform.fail_creates(Some(Reply::Refuse(500)));
+    let ids = reports(&database, 2).await;
+    let flags = [
+        "--partner-search",
+        "--partner-probe-delay=160",
+        "--partner-send-timeout=150",
+        "--partner-connect-timeout=100",
+        "--partner-defer=1",
+        "--poll=10",
+        "--partner-parallel=1",
+    ];
+    let service = Service::with(&database, &platform, &flags).await;
+    eventually("more attempts than one report has", || async {
+        let least = "select coalesce(min(n), 0) from
+            (select count(*) as n from report.push_attempt where outcome in ('ambiguous', 'absent') group by report_id) of";
+        (platform.creates() > 2 && database.count(least).await > 6).then_some(())
+    })
+    .await;
+    assert_eq!(in_state(&database, "dead").await, 0);
+    platform.fail_creates(None);
+    for &id in &ids {
+        assert!(until(&database, id, "sent").await.push_attempts <= 5);
+    }
+    service.stop().await;
+    assert_eq!(platform.codes(), ["REF-2026-00001", "REF-2026-00002"]);
+}

@@ -25,7 +25,7 @@ Takes the root; gives JSON: sum, terms (as text), max, reserved.
 {{- end -}}
 {{- $jobs := len .Values.city.serviceArea.keys -}}
 {{- if not .Values.city.serviceArea.existingConfigMap -}}{{- $jobs = len .Values.city.serviceArea.files -}}{{- end -}}
-{{- range list (ne .Values.migrations.mode "external") (and .Values.flows.publish (ne (include "abisu.whatsapp.on" .) "")) .Values.purge.enabled .Values.tests.enabled -}}
+{{- range list (ne .Values.migrations.mode "external") (ne (include "abisu.flows.on" .) "") .Values.purge.enabled .Values.tests.enabled -}}
 {{- if . -}}{{- $jobs = add $jobs 1 -}}{{- end -}}
 {{- end -}}
 {{- $sum = add $sum $jobs -}}

@@ -18,7 +18,7 @@
 {{- end -}}
 
 {{- define "abisu.volumes.conversation" -}}
-{{ include "abisu.channels.volumes" .root }}
+{{ include "abisu.channels.volumes" (dict "root" .root "secrets" true) }}
 {{- if .root.Values.whatsapp.enabled }}
 {{ include "abisu.whatsapp.volume" (dict "root" .root "keys" (dict "accessToken" "access-token")) }}
 {{- end }}
@@ -26,7 +26,7 @@
 {{- end -}}
 
 {{- define "abisu.mounts.conversation" -}}
-{{ include "abisu.channels.mounts" .root }}
+{{ include "abisu.channels.mounts" (dict "root" .root "secrets" true) }}
 {{- if .root.Values.whatsapp.enabled }}
 {{ include "abisu.whatsapp.mount" .root }}
 {{- end }}

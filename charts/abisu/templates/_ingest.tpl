@@ -8,7 +8,7 @@
 {{- end -}}
 
 {{- define "abisu.volumes.ingest" -}}
-{{ include "abisu.channels.volumes" .root }}
+{{ include "abisu.channels.volumes" (dict "root" .root "secrets" true) }}
 {{- if .root.Values.whatsapp.enabled }}
 {{ include "abisu.whatsapp.volume" (dict "root" .root "keys" (dict "appSecret" "app-secret" "appSecretNext" "app-secret-next" "verifyToken" "verify-token")) }}
 {{- end }}
@@ -17,7 +17,7 @@
 {{- end -}}
 
 {{- define "abisu.mounts.ingest" -}}
-{{ include "abisu.channels.mounts" .root }}
+{{ include "abisu.channels.mounts" (dict "root" .root "secrets" true) }}
 {{- if .root.Values.whatsapp.enabled }}
 {{ include "abisu.whatsapp.mount" .root }}
 {{- end }}

@@ -108,6 +108,16 @@ root, url, peers (in place of all this).
 {{- define "abisu.egress.ingest" -}}
 {{- end -}}
 
+{{/* The Graph API of the channels at Meta. Those beside the number of `whatsapp` are outside, and speak TLS. */}}
+{{- define "abisu.egress.meta" -}}
+{{- if include "abisu.whatsapp.on" . }}
+{{ include "abisu.egress.url" (dict "root" . "url" .Values.whatsapp.graphUrl) }}
+{{- end }}
+{{- if include "abisu.flows.others" . }}
+{{ include "abisu.egress.outside" (dict "root" . "port" 443) }}
+{{- end }}
+{{- end -}}
+
 {{- define "abisu.egress.conversation" -}}
 {{ include "abisu.egress.pods" (dict "root" . "component" "geocode" "port" 50051) }}
 {{- if include "abisu.whatsapp.on" . }}

@@ -174,23 +174,24 @@ are mounted. Everything secret in it is a reference to a file.
 {{- end }}
 {{- end -}}
 
-{{/* The volume of the channels file, and of the secrets of `channels`. Takes the root. */}}
+{{/* The volume of the channels file, and of the secrets of `channels`. Takes a dict: root, secrets (whether those too). */}}
 {{- define "abisu.channels.volumes" -}}
 - name: channels
   configMap:
-    name: {{ include "abisu.channels.configMap" . }}
-{{- with .Values.channels.existingSecret }}
+    name: {{ include "abisu.channels.configMap" .root }}
+{{- if and .secrets .root.Values.channels.existingSecret }}
 - name: channel-secrets
   secret:
-    secretName: {{ . }}
+    secretName: {{ .root.Values.channels.existingSecret }}
 {{- end }}
 {{- end -}}
 
+{{/* Takes the same. */}}
 {{- define "abisu.channels.mounts" -}}
 - name: channels
   mountPath: /etc/abisu/channels
   readOnly: true
-{{- if .Values.channels.existingSecret }}
+{{- if and .secrets .root.Values.channels.existingSecret }}
 - name: channel-secrets
   mountPath: /etc/abisu/channel-secrets
   readOnly: true

@@ -48,6 +48,11 @@
 {{- $lines = append $lines (printf "channels.extra: reports of %s stay in the outbox; partner.channel has only %s" .id $.Values.partner.channel) -}}
 {{- end -}}
 {{- end -}}
+{{- range .Values.channels.extra -}}
+{{- if and $.Values.flows.publish (eq .kind "whatsapp_meta") (not (index . "waba_id")) -}}
+{{- $lines = append $lines (printf "channels.extra: %s has no waba_id, so no forms are published for it" .id) -}}
+{{- end -}}
+{{- end -}}
 {{- if and .Values.ingest.ingress.enabled (not .Values.ingest.ingress.tlsSecret) -}}
 {{- $lines = append $lines "ingest.ingress.tlsSecret: empty; Meta only calls HTTPS, so something else must end TLS" -}}
 {{- end -}}

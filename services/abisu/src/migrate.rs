@@ -6,10 +6,10 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use anyhow::Context;
 use runtime::config::DatabaseArgs;
 use runtime::database::{MIGRATIONS, schema_version};
 use sqlx::PgConnection;
+use sqlx::migrate::MigrateError;
 
 use crate::Failure;
 use crate::connect::connect_patiently;
@@ -33,7 +33,10 @@ pub(crate) async fn run(database: DatabaseArgs) -> Result<String, Failure> {
             );
         }
         _ => {
-            MIGRATIONS.run(&mut on).await.context("a migration failed and was rolled back")?;
+            if let Err(error) = MIGRATIONS.run(&mut on).await {
+                let hint = hint(&mut on, &error).await;
+                return Err(Failure::Failed(anyhow::Error::new(error).context(hint)));
+            }
             let after = applied(&mut on).await?;
             for migration in
                 MIGRATIONS.iter().filter(|m| after.contains(&m.version) && !before.contains(&m.version))
@@ -52,6 +55,44 @@ pub(crate) async fn run(database: DatabaseArgs) -> Result<String, Failure> {
         let _ = writeln!(text, "made {made} daily partitions");
     }
     Ok(text)
+}
+
+/// What to do about a migration that failed: mostly the owner of a managed database may less than it needs to.
+async fn hint(on: &mut PgConnection, error: &MigrateError) -> String {
+    const FAILED: &str = "a migration failed and was rolled back";
+    let code = match error {
+        MigrateError::ExecuteMigration(sqlx::Error::Database(error), _) => error.code(),
+        _ => None,
+    };
+    let what = match code.as_deref() {
+        Some("42501") => forbidden(on).await,
+        // The extension is not on the server's list, or its files are not there.
+        Some("0A000" | "58P01") => {
+            "the server lacks an extension: it must offer PostGIS and pg_trgm".to_owned()
+        }
+        Some(_) | None => return FAILED.to_owned(),
+    };
+    format!("{FAILED}: {what}")
+}
+
+/// Which right the owner lacks.
+async fn forbidden(on: &mut PgConnection) -> String {
+    let asked = sqlx::query_as(
+        "select rolname::text, rolcreaterole or rolsuper from pg_catalog.pg_roles where rolname = current_user",
+    );
+    match asked.fetch_one(on).await {
+        Ok((role, false)) => format!(
+            "the role {role} lacks CREATEROLE, which the first migration takes also where all roles are there: have an \
+             administrator run `alter role {role} createrole`, and take it back afterwards if you like"
+        ),
+        Ok((role, true)) => {
+            let role: String = role;
+            format!(
+                "the role {role} lacks a right: it must own the database, and PostGIS must be there if it may not make it"
+            )
+        }
+        Err(_) => "the role lacks a right".to_owned(),
+    }
 }
 
 /// Versions that the database has. Not a checked macro: the table belongs to the migrator and an empty database has

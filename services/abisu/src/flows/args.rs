@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 use runtime::city::CityFilesArgs;
-use runtime::config::{DatabaseArgs, parse_base_url};
+use runtime::config::DatabaseArgs;
+
+use super::accounts::AccountArgs;
 
 #[derive(Subcommand)]
 pub(crate) enum FlowsCommand {
@@ -41,7 +43,7 @@ pub(crate) enum FlowsCommand {
         /// The file after
         new: PathBuf,
     },
-    /// Upload and publish the form of each language; what is live already is left alone
+    /// Upload and publish the form of each language, for each Meta channel; what is live already is left alone
     Publish(Box<PublishArgs>),
 }
 
@@ -59,32 +61,8 @@ pub(crate) struct PublishArgs {
     /// Deprecate the forms that are no longer sent; what was sent of them cannot be opened any more
     #[arg(long)]
     pub(crate) deprecate_old: bool,
-    /// Id of the channel that sends the forms
-    #[arg(long, default_value = "whatsapp")]
-    pub(crate) channel: String,
-    /// Base of the Graph API, without the version
-    #[arg(
-        long,
-        env = "ABISU_META_GRAPH_URL",
-        default_value = "https://graph.facebook.com",
-        value_parser = parse_base_url
-    )]
-    pub(crate) graph_url: String,
-    /// Version of the Graph API
-    #[arg(long, env = "ABISU_META_GRAPH_VERSION", default_value = "v26.0")]
-    pub(crate) graph_version: String,
-    /// Id of the phone number
-    #[arg(long, env = "ABISU_META_PHONE_NUMBER_ID")]
-    pub(crate) phone_number_id: Option<String>,
-    /// Id of the WhatsApp Business Account
-    #[arg(long, env = "ABISU_META_WABA_ID")]
-    pub(crate) waba_id: Option<String>,
-    /// Access token of the Graph API
-    #[arg(long, env = "ABISU_META_ACCESS_TOKEN", hide_env_values = true)]
-    pub(crate) access_token: Option<String>,
-    /// File that holds the access token
-    #[arg(long, env = "ABISU_META_ACCESS_TOKEN_FILE")]
-    pub(crate) access_token_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) accounts: AccountArgs,
     #[command(flatten)]
     pub(crate) city: CityFilesArgs,
     #[command(flatten)]

@@ -1,5 +1,6 @@
 //! `abisu flows`: the forms that citizens fill in, from the files of a city to what is live on the account.
 
+mod accounts;
 mod args;
 mod check;
 mod city;

@@ -325,3 +325,67 @@ async fn a_token_that_is_refused_is_named_and_not_shown() {
     assert!(!said.error.contains("wrong-token"), "{}", said.error);
     assert_eq!(said.error.lines().count(), 1, "{}", said.error);
 }
+
+/// A file of channels with two at Meta, one of them in another account, one of them without an account, and one of
+/// another kind whose secret nobody has here.
+fn channels_file(name: &str, graph: &str, second: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("abisu-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let (token, path) = (folder.join("token"), folder.join("channels.yaml"));
+    std::fs::write(&token, TOKEN).unwrap();
+    let meta = |id: &str, more: String| {
+        format!(
+            "  - id: {id}\n    kind: whatsapp_meta\n    graph_url: {graph}\n    app_secrets: [{{env: NOBODY_HAS}}]\n    \
+             verify_token: {{env: NOBODY_HAS}}\n    access_token: {{file: {}}}\n{more}",
+            token.display()
+        )
+    };
+    let text = format!(
+        "channels:\n{}{}{}  - id: app\n    kind: webhook\n    secrets: [{{env: NOBODY_HAS}}]\n",
+        meta("north", format!("    default: true\n    phone_number_id: \"1\"\n    waba_id: \"{ACCOUNT}\"\n")),
+        meta("south", format!("    phone_number_id: \"2\"\n    waba_id: \"{second}\"\n")),
+        meta("west", "    phone_number_id: \"3\"\n".to_owned()),
+    );
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+#[tokio::test]
+async fn every_meta_channel_of_the_file_gets_its_forms() {
+    let world = World::start().await;
+    let path = channels_file("channels", &world.url(), ACCOUNT);
+    let publish = async |more: &[&str]| {
+        let args: Vec<&str> = ["flows", "publish"].into_iter().chain(more.iter().copied()).collect();
+        abisu(Some(&world.database.url), &[("ABISU_CHANNELS_FILE", path.to_str().unwrap())], &args).await
+    };
+    let one = publish(&["--channel", "south"]).await;
+    assert_eq!(one.code, 0, "{}", one.error);
+    assert_eq!(world.database.count(RELEASES).await, 2);
+    let said = publish(&[]).await;
+    assert_eq!(said.code, 0, "{}", said.error);
+    for line in [
+        "north, es: abisu-north-es is live as ",
+        "south, eu: abisu-south-eu is live already as ",
+        "west: has no waba_id",
+    ] {
+        assert!(said.out.contains(line), "{}", said.out);
+    }
+    let channels = "select count(distinct channel) from flow.release where state = 'published'";
+    assert_eq!(world.database.count(channels).await, 2);
+    for (channel, problem) in [("app", "no Meta channel \"app\""), ("west", "waba_id: is missing")] {
+        let said = publish(&["--channel", channel]).await;
+        assert_eq!((said.code, said.error.contains(problem)), (64, true), "{}", said.error);
+    }
+}
+
+#[tokio::test]
+async fn an_account_that_refuses_does_not_keep_the_other_channels_without_forms() {
+    let world = World::start().await;
+    let path = channels_file("refusing", &world.url(), "200000000000009");
+    let variables = [("ABISU_CHANNELS_FILE", path.to_str().unwrap())];
+    let said = abisu(Some(&world.database.url), &variables, &["flows", "publish"]).await;
+    assert_eq!(said.code, 1);
+    assert!(said.error.contains("1 of 2 channels have not got their forms\nsouth: "), "{}", said.error);
+    assert!(said.error.contains("north, eu: abisu-north-eu is live as "), "{}", said.error);
+    assert_eq!(world.database.count(RELEASES).await, 2);
+}

@@ -184,6 +184,35 @@ fn each_pod_mounts_the_keys_that_it_needs_and_no_others() {
 }
 
 #[test]
+fn forms_are_published_for_every_channel_at_meta_and_by_nobody_else() {
+    let job = |file: &str, over: Value| {
+        let rendered = support::render("abisu", file, &over);
+        let found = rendered.pods().into_iter().find(|(title, _)| title.starts_with("Job abisu-flows-"));
+        found.map(|(title, pod)| {
+            let volumes = items(&pod["spec"]["volumes"]).iter();
+            let names: Vec<&str> = volumes.map(|volume| volume["name"].as_str().unwrap()).collect();
+            (title, names.join(" "))
+        })
+    };
+    let south = |account: &str| json!({"id": "south", "kind": "whatsapp_meta", "waba_id": account});
+    let with = |channels: Value| json!({"whatsapp": {"enabled": false}, "tests": {"synthetic": false}, "channels": channels});
+    let one = job("minimal", json!({})).unwrap();
+    let two = job("minimal", json!({"channels": {"extra": [south("1")], "existingSecret": "c"}})).unwrap();
+    let other = job("minimal", json!({"channels": {"extra": [south("2")], "existingSecret": "c"}})).unwrap();
+    let only = job("minimal", with(json!({"extra": [south("1")], "existingSecret": "c"}))).unwrap();
+    let existing = job("minimal", with(json!({"existingConfigMap": "m", "existingSecret": "c"}))).unwrap();
+    assert_eq!(one.1, "database channels whatsapp");
+    assert_eq!(two.1, "database channels channel-secrets whatsapp");
+    assert_eq!(only.1, "database channels channel-secrets");
+    assert_eq!(existing.1, "database channels channel-secrets");
+    assert_ne!(two.0, other.0, "another account is another Job");
+    let app = json!({"extra": [{"id": "app", "kind": "webhook"}], "existingSecret": "c"});
+    assert!(job("minimal", with(app)).is_none());
+    let off = json!({"flows": {"publish": false}, "channels": {"extra": [south("1")]}});
+    assert!(job("minimal", off).is_none());
+}
+
+#[test]
 fn a_service_restarts_for_its_own_configuration_and_for_no_other_change() {
     let before = support::render("abisu", "full", &json!({}));
     let changed = |over: Value| {

@@ -16,8 +16,9 @@ use crate::error::Error;
 
 /// What a provider sends at most.
 pub(crate) const LARGEST_BODY: usize = 3 * 1024 * 1024;
-/// All bodies that are being read or stored, beyond their beginnings.
-const ALL_BODIES: usize = 128 * 1024 * 1024;
+/// All bodies that are being read or stored, beyond their beginnings: ten of the largest. With what they become while
+/// they wait to be stored (the appender weighs that) the process stays below 100 MiB whoever sends.
+const ALL_BODIES: usize = 32 * 1024 * 1024;
 /// The beginning of a body. Times the connections that are served by default it is 64 MiB.
 const BEGINNING: usize = 8 * 1024;
 /// A provider sends 3 MiB in well under a second.

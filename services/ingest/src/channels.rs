@@ -1,13 +1,10 @@
-//! The channels in force. A request works with the list as it was when it came, whatever is re-read meanwhile.
+//! The channels, and where they come from: a file that lists them, or the environment.
 
-use std::sync::{Arc, PoisonError, RwLock};
-use std::time::Duration;
+use std::path::PathBuf;
+use std::sync::Arc;
 
-use channel::config::{Account, ChannelsFile, Provider, Secrets};
-use secrecy::SecretString;
-use tokio_util::sync::CancellationToken;
-
-use crate::metrics::Metrics;
+use channel::config::{Account, Loaded, MOST_SECRETS, Meta, Provider, Reread};
+use secrecy::{ExposeSecret, SecretString};
 
 /// All channels, by id.
 #[derive(Debug, Clone)]
@@ -59,82 +56,70 @@ fn owns(channel: &Account, addressed: &Account, number: &str) -> bool {
     }
 }
 
-/// Where the channels come from.
+/// Where the channels come from. Their secrets may be in files that change.
 #[derive(Debug, Clone)]
-pub enum ChannelSource {
-    /// They are as they are.
-    Fixed(Channels),
-    /// A file lists them, and some of their secrets are in files that may change.
-    File {
-        /// The list.
-        file: ChannelsFile,
-        /// The secrets as first read.
-        secrets: Secrets,
-        /// How often the files are looked at.
-        reread: Duration,
-    },
+pub struct ChannelSource {
+    loaded: Loaded,
+    joined: Option<Joined>,
 }
 
-/// The list in force, shared. Cheap to clone.
-#[derive(Clone)]
-pub(crate) struct Registry {
-    current: Arc<RwLock<Arc<Channels>>>,
+/// A channel whose app secrets stand in one place, separated by a comma.
+#[derive(Debug, Clone)]
+struct Joined {
+    id: &'static str,
+    /// Those that stood there last and could be used.
+    app_secrets: Vec<SecretString>,
 }
 
-impl Registry {
-    pub(crate) fn new(source: &ChannelSource) -> Self {
-        let channels = match source {
-            ChannelSource::Fixed(channels) => channels.clone(),
-            ChannelSource::File { file, secrets, .. } => Channels::of(file.resolve(secrets)),
-        };
-        Self { current: Arc::new(RwLock::new(Arc::new(channels))) }
+/// App secrets that cannot be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must hold one secret, or two separated by a comma")]
+pub(crate) struct WrongSecrets;
+
+impl ChannelSource {
+    /// Channels as a file lists them, each secret in a place of its own.
+    pub fn of(loaded: Loaded) -> Self {
+        Self { loaded, joined: None }
     }
 
-    pub(crate) fn now(&self) -> Arc<Channels> {
-        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
+    /// Channels of which one, from the environment, has its app secrets in one place.
+    pub(crate) fn joined(loaded: Loaded, id: &'static str) -> Result<Self, WrongSecrets> {
+        let app_secrets = split(&loaded, id)?;
+        Ok(Self { loaded, joined: Some(Joined { id, app_secrets }) })
     }
 
-    fn put(&self, channels: Channels) {
-        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(channels);
+    /// The channels, with the secrets as they were last read.
+    pub(crate) fn channels(&self) -> Channels {
+        Channels::of(self.loaded.accounts().into_iter().map(|account| match (account, &self.joined) {
+            (Account { id, provider: Provider::Meta(meta) }, Some(joined)) if id == joined.id => {
+                let app_secrets = joined.app_secrets.clone();
+                Account { id, provider: Provider::Meta(Meta { app_secrets, ..meta }) }
+            }
+            (account, _) => account,
+        }))
+    }
+
+    /// Looks at the files again. Blocks: they may be on a volume that hangs.
+    pub(crate) fn reread(&mut self) -> Reread {
+        let mut reread = self.loaded.reread();
+        if let Some(joined) = &mut self.joined {
+            match split(&self.loaded, joined.id) {
+                Ok(app_secrets) => joined.app_secrets = app_secrets,
+                Err(why) => {
+                    reread.failed.push((PathBuf::from("ABISU_META_APP_SECRET_FILE"), why.to_string()));
+                }
+            }
+        }
+        reread
     }
 }
 
-/// Takes changed secrets into force until the service stops. A file that cannot be read leaves the secret it held in
-/// force: a rotation that went wrong must not shut the door.
-pub(crate) async fn keep(
-    registry: Registry,
-    source: ChannelSource,
-    metrics: Metrics,
-    stopping: CancellationToken,
-) -> anyhow::Result<()> {
-    let ChannelSource::File { file, mut secrets, reread } = source else {
-        stopping.cancelled().await;
-        return Ok(());
-    };
-    let mut failing = false;
-    loop {
-        tokio::select! {
-            () = stopping.cancelled() => return Ok(()),
-            () = tokio::time::sleep(reread) => {}
-        }
-        // Files may be on a volume that hangs.
-        let (now, found) = tokio::task::spawn_blocking(move || {
-            let found = secrets.reread();
-            (secrets, found)
-        })
-        .await?;
-        secrets = now;
-        if found.changed {
-            registry.put(Channels::of(file.resolve(&secrets)));
-            metrics.secrets_changed.inc();
-            tracing::info!("secrets of channels have changed and are in force");
-        }
-        if let (false, Some((path, why))) = (failing, found.failed.first()) {
-            tracing::error!(
-                path = %path.display(),
-                "a secret's file {why}; the secret that it held stays in force"
-            );
-        }
-        failing = !found.failed.is_empty();
-    }
+/// The app secrets of a channel that has them in one place.
+fn split(loaded: &Loaded, id: &str) -> Result<Vec<SecretString>, WrongSecrets> {
+    let account = loaded.accounts().into_iter().find(|account| account.id == id);
+    let Some(Account { id: _, provider: Provider::Meta(meta) }) = account else { return Err(WrongSecrets) };
+    let all = meta.app_secrets.iter().flat_map(|joined| joined.expose_secret().split(',')).map(str::trim);
+    let secrets: Vec<SecretString> =
+        all.filter(|secret| !secret.is_empty()).map(SecretString::from).collect();
+    if (1..=MOST_SECRETS).contains(&secrets.len()) { Ok(secrets) } else { Err(WrongSecrets) }
 }

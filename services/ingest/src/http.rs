@@ -22,7 +22,8 @@ use uuid::Uuid;
 
 use crate::answer::Answer;
 use crate::body::{Bodies, Held};
-use crate::channels::{Channels, Registry};
+use crate::channels::Channels;
+use crate::current::Current;
 use crate::error::Error;
 use crate::metrics::{MessageOutcome, Metrics, Outcome};
 use crate::openapi;
@@ -33,7 +34,7 @@ use crate::store::{append, why};
 /// What the handlers share.
 #[derive(Clone)]
 pub(crate) struct App {
-    pub(crate) registry: Registry,
+    pub(crate) channels: Current<Channels>,
     pub(crate) appender: Appender,
     pub(crate) notifier: Notifier,
     pub(crate) bodies: Bodies,
@@ -68,7 +69,7 @@ impl FromRequestParts<App> for Addressed {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Response> {
         let id = <Path<String> as OptionalFromRequestParts<App>>::from_request_parts(parts, app).await;
-        let channels = app.registry.now();
+        let channels = app.channels.now();
         let channel = match id {
             Ok(Some(Path(id))) => channels.get(&id),
             Ok(None) => channels.default_meta(),

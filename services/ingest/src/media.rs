@@ -6,6 +6,7 @@
 
 mod answer;
 mod metrics;
+mod source;
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -16,7 +17,8 @@ use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use partner::media::{MediaKeys, PhotoId};
+pub(crate) use partner::media::MediaKeys;
+use partner::media::PhotoId;
 use sqlx::PgPool;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
@@ -25,6 +27,8 @@ use tracing::field::Empty;
 
 use self::answer::{Photo, Refusal};
 pub(crate) use self::metrics::MediaMetrics;
+pub use self::source::MediaSource;
+use crate::current::Current;
 use crate::error::Error;
 
 /// Photos that are read at the same time. Deliveries come first: most of the pool's connections stay theirs.
@@ -35,15 +39,15 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// What the handler needs.
 #[derive(Clone)]
 pub(crate) struct Media {
-    keys: Arc<MediaKeys>,
+    keys: Current<MediaKeys>,
     pool: PgPool,
     turns: Arc<Semaphore>,
     metrics: MediaMetrics,
 }
 
 impl Media {
-    pub(crate) fn new(keys: MediaKeys, pool: PgPool, metrics: MediaMetrics) -> Self {
-        Self { keys: Arc::new(keys), pool, turns: Arc::new(Semaphore::new(AT_ONCE)), metrics }
+    pub(crate) fn new(keys: Current<MediaKeys>, pool: PgPool, metrics: MediaMetrics) -> Self {
+        Self { keys, pool, turns: Arc::new(Semaphore::new(AT_ONCE)), metrics }
     }
 }
 
@@ -79,7 +83,7 @@ async fn find(media: &Media, token: Result<Path<String>, PathRejection>) -> Resu
     // What does not decode was not made by us.
     let Ok(Path(token)) = token else { return Err(Refusal::Forged) };
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let id = media.keys.open(&token, i64::try_from(now.as_secs()).unwrap_or(i64::MAX))?;
+    let id = media.keys.now().open(&token, i64::try_from(now.as_secs()).unwrap_or(i64::MAX))?;
     let (pool, turns) = (media.pool.clone(), Arc::clone(&media.turns));
     // In a task of its own: a caller who hangs up must not cancel a statement half way, which would cost the pool its
     // connection.

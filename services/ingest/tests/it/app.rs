@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use channel::config::{ChannelsFile, Secrets};
+use channel::config::{ChannelsFile, Loaded, Purpose};
 use hmac::{Hmac, KeyInit, Mac};
-use ingest::{ChannelSource, Config};
+use ingest::{ChannelSource, Config, MediaSource};
 use partner::media::MediaKeys;
 use reqwest::{Response, StatusCode, Url};
 use runtime::Shell;
@@ -55,8 +55,7 @@ pub(crate) fn channels(text: &str) -> ChannelSource {
         Some(value.to_owned())
     };
     let file = ChannelsFile::parse(text).unwrap();
-    let secrets = Secrets::read(&file, env).unwrap();
-    ChannelSource::File { file, secrets, reread: Duration::from_millis(20) }
+    ChannelSource::of(Loaded::of(file, Purpose::Receive, env).unwrap())
 }
 
 impl App {
@@ -65,6 +64,11 @@ impl App {
     }
 
     pub(crate) async fn of(channels: ChannelSource) -> Self {
+        let media = MediaSource::fixed(MediaKeys::parse(&MEDIA_SECRET.into()).unwrap());
+        Self::with(channels, media).await
+    }
+
+    pub(crate) async fn with(channels: ChannelSource, media: MediaSource) -> Self {
         let database = testkit::database().await;
         let mut url = Url::parse(&database.url_as("abisu_ingest")).unwrap();
         let server = format!("{}:{}", url.host_str().unwrap(), url.port().unwrap_or(5432));
@@ -76,7 +80,8 @@ impl App {
             most_connections: MOST_CONNECTIONS,
             database: DatabaseConfig { url: String::from(url).into(), pool: 4, file: None },
             channels,
-            media: Some(MediaKeys::parse(&MEDIA_SECRET.into()).unwrap()),
+            media: Some(media),
+            reread: Duration::from_millis(20),
         };
         let shell = Shell::detached("ingest");
         let address = ingest::start(config, &shell).await.unwrap();

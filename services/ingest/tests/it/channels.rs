@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use clap::Parser;
+use ingest::{Args, Config};
 use serde_json::{Value, json};
 use testkit::eventually;
 
@@ -123,6 +125,62 @@ async fn a_secret_that_changes_in_its_file_is_in_force_without_a_restart() {
 }
 
 #[tokio::test]
+async fn secrets_of_the_environment_are_taken_from_their_files_again_as_well() {
+    let (app_secret, token, synthetic) =
+        (SecretFile::new("first\n"), SecretFile::new("v1"), SecretFile::new("s1"));
+    let flag = |name: &str, file: &SecretFile| format!("--{name}-file={}", file.0.display());
+    let args = Args::try_parse_from([
+        "ingest",
+        &flag("meta-app-secret", &app_secret),
+        &flag("meta-verify-token", &token),
+        &flag("synthetic-channel-secret", &synthetic),
+        "--meta-phone-number-id=111",
+        "--database-url=postgres://nobody@127.0.0.1:1/none",
+    ]);
+    let app = App::of(Config::try_from(args.unwrap()).unwrap().channels).await;
+    let post = async |secret: &str, id: &str| {
+        let body = of_numbers(&[("111", id)]).to_string();
+        let signature = signature_with(secret, body.as_bytes());
+        app.post_signed(body, Some(&signature)).await.status().as_u16()
+    };
+    let shake = async |token: &str| {
+        let query = [("hub.mode", "subscribe"), ("hub.challenge", "1"), ("hub.verify_token", token)];
+        let url = format!("{}/whatsapp/webhook", app.url);
+        app.http.get(url).query(&query).send().await.unwrap().status().as_u16()
+    };
+    let try_out = async |secret: &str, id: &str| {
+        let body =
+            json!({"idempotency_key": id, "from": "someone", "type": "text", "text": "hi"}).to_string();
+        let signature = signature_with(secret, body.as_bytes());
+        app.post_to("synthetic", &[("x-abisu-signature-256", signature)], body).await.status().as_u16()
+    };
+    assert_eq!((post("first", "a").await, post("second", "b").await), (200, 403));
+    assert_eq!((shake("v1").await, shake("v2").await), (200, 403));
+    assert_eq!((try_out("s1", "a").await, try_out("s2", "b").await), (201, 403));
+
+    app_secret.write("second, first");
+    token.write("v2");
+    synthetic.write("s2");
+    eventually("the new one is in force", async || (post("second", "b").await == 200).then_some(())).await;
+    assert_eq!(post("first", "c").await, 200, "and the old one until it is taken away");
+    eventually("the token", async || (shake("v2").await == 200 && shake("v1").await == 403).then_some(()))
+        .await;
+    eventually("the synthetic channel", async || (try_out("s2", "b").await == 201).then_some(())).await;
+    assert_eq!(try_out("s1", "c").await, 403);
+    // Neither one secret nor two: what was in force stays.
+    app_secret.write("third,second,first");
+    token.write("v3");
+    eventually("the files were looked at", async || (shake("v2").await == 403).then_some(())).await;
+    assert_eq!(
+        (post("second", "d").await, post("third", "e").await, post("third,second,first", "f").await),
+        (200, 403, 403)
+    );
+    app_secret.write("third");
+    eventually("it is mended", async || (post("third", "e").await == 200).then_some(())).await;
+    assert_eq!(post("second", "g").await, 403);
+}
+
+#[tokio::test]
 async fn a_signature_without_its_form_is_refused_before_the_body_is_wanted() {
     let app = App::of(channels(THREE)).await;
     let body = vec![b' '; 1024 * 1024];
@@ -133,17 +191,18 @@ async fn a_signature_without_its_form_is_refused_before_the_body_is_wanted() {
     assert_eq!(signature(b"").len(), "sha256=".len() + 64);
 }
 
-struct SecretFile(PathBuf);
+/// A file with a secret in it.
+pub(crate) struct SecretFile(pub(crate) PathBuf);
 
 impl SecretFile {
-    fn new(text: &str) -> Self {
+    pub(crate) fn new(text: &str) -> Self {
         let file = Self(std::env::temp_dir().join(format!("abisu-secret-{}", uuid::Uuid::now_v7())));
         file.write(text);
         file
     }
 
     /// As the kubelet does: a new file in the place of the old one, so that nobody reads half of it.
-    fn write(&self, text: &str) {
+    pub(crate) fn write(&self, text: &str) {
         let next = self.0.with_extension("next");
         std::fs::write(&next, text).unwrap();
         std::fs::rename(next, &self.0).unwrap();

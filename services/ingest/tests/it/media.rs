@@ -1,12 +1,15 @@
 //! Photos by signed links.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use ingest::MediaSource;
 use partner::media::{MediaKeys, PhotoId};
 use reqwest::{Method, Response};
 use sha2::{Digest, Sha256};
+use testkit::eventually;
 
-use crate::app::{App, problem};
+use crate::app::{App, channels, problem};
+use crate::channels::SecretFile;
 use crate::contract::{Contract, MEDIA};
 
 const PICTURE: &[u8] = b"\xff\xd8\xff a picture";
@@ -73,6 +76,32 @@ async fn a_photo_is_had_by_a_genuine_link_of_either_secret_and_by_no_other() {
     for told in ["Served\"} 5", "Forged\"} 5", "Expired\"} 1", "Gone\"} 1", "Unavailable\"} 1"] {
         assert!(counted.contains(&format!("media_requests_total{{outcome=\"{told}")), "{told}: {counted}");
     }
+}
+
+#[tokio::test]
+async fn the_secret_of_links_is_rotated_without_a_restart_and_without_a_link_that_breaks() {
+    let (old, new) = ("the old secret of links", "the new secret of links");
+    let file = SecretFile::new(old);
+    let media = MediaSource::in_file(file.0.clone()).unwrap();
+    let app =
+        App::with(channels("channels: [{id: a, kind: webhook, secrets: [{env: SECRET}]}]"), media).await;
+    let id = keep(&app).await;
+    let status =
+        async |secret: &str| ask(&app, Method::GET, &token(secret, &id, 60), None).await.status().as_u16();
+    assert_eq!((status(old).await, status(new).await), (200, 403));
+    file.write(&format!("{new},{old}\n"));
+    eventually("the new one is in force", async || (status(new).await == 200).then_some(())).await;
+    assert_eq!(status(old).await, 200, "links that are under way still open");
+    // None that may be used, and none at all: what was in force stays until there is one.
+    for wrong in ["short", ""] {
+        file.write(wrong);
+        let closed = async || (status(new).await != 200 || status(old).await != 200).then_some(());
+        let waited = tokio::time::timeout(Duration::from_millis(200), eventually("", closed)).await;
+        assert!(waited.is_err(), "{wrong:?}");
+    }
+    file.write(new);
+    eventually("the old one has gone", async || (status(old).await == 403).then_some(())).await;
+    assert_eq!(status(new).await, 200);
 }
 
 #[tokio::test]

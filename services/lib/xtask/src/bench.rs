@@ -27,7 +27,7 @@ pub struct Args {
     /// 3 where nothing is said, 1 for soak, weather, idle and memory
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub rounds: Option<u32>,
-    /// Seconds of each measurement; where nothing is said 2, conversations and push 10, idle 20, soak and weather 60
+    /// Seconds of each measurement; where nothing is said 2, conversations, isolation and push 10, idle 20, soak and weather 60
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..=600))]
     pub seconds: Option<u64>,
     /// Settled events beside which the cost of a claim is measured (bus); 10000000 takes a quarter of an hour to make
@@ -36,8 +36,8 @@ pub struct Args {
     /// Leave the other queues out (bus)
     #[arg(long)]
     pub no_peers: bool,
-    /// Only what has this in its name (bus: append, work, peers or history; flows: check or what a document is
-    /// made of; soak, weather: one of the cases)
+    /// Only what has this in its name (bus: append, work, peers or history; ingest: `64 connections`; flows:
+    /// check or what a document is made of; soak, weather: one of the cases)
     #[arg(long, value_name = "NAME")]
     pub only: Option<String>,
 }
@@ -57,6 +57,8 @@ pub enum What {
     Push,
     /// Whole reports, from the first webhook to the reference, with the simulators
     Conversations,
+    /// The citizens of one channel, while a hundred thousand chats of another are ready
+    Isolation,
     /// The queue while parts of it freeze, restart or are cut off
     Soak,
     /// The door under ten thousand idle connections, forgeries, and without its database
@@ -74,7 +76,7 @@ impl What {
             Self::Bus | Self::Flows | Self::Soak => &[],
             Self::Ingest | Self::Weather => &["ingest", "abisu"],
             Self::Geocode => &["geocode", "simulator", "abisu"],
-            Self::Conversations | Self::Idle => {
+            Self::Conversations | Self::Isolation | Self::Idle => {
                 &["ingest", "conversation", "geocode", "partner-push", "simulator", "abisu"]
             }
             Self::Push => &["partner-push", "abisu"],
@@ -88,7 +90,7 @@ impl Args {
     pub fn length(&self) -> Duration {
         Duration::from_secs(self.seconds.unwrap_or(match self.what {
             What::Bus | What::Flows | What::Ingest | What::Geocode | What::Memory => 2,
-            What::Conversations | What::Push => 10,
+            What::Conversations | What::Isolation | What::Push => 10,
             What::Idle => 20,
             What::Soak | What::Weather => 60,
         }))
@@ -97,7 +99,13 @@ impl Args {
     /// How often everything is measured.
     pub fn rounds(&self) -> u32 {
         self.rounds.unwrap_or(match self.what {
-            What::Bus | What::Flows | What::Ingest | What::Geocode | What::Conversations | What::Push => 3,
+            What::Bus
+            | What::Flows
+            | What::Ingest
+            | What::Geocode
+            | What::Conversations
+            | What::Isolation
+            | What::Push => 3,
             What::Soak | What::Weather | What::Idle | What::Memory => 1,
         })
     }

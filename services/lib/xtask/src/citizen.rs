@@ -171,6 +171,11 @@ impl Simulator {
 }
 
 impl Citizen {
+    /// What the simulator calls this person.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
     /// Types a text.
     ///
     /// # Errors

@@ -9,6 +9,7 @@
 //! * [`flows`]: the check of the forms and the linter, in this process.
 //! * [`push`]: a backlog of reports to a partner that takes a while for each.
 //! * [`conversations`]: whole reports with the simulators.
+//! * [`isolation`]: the citizens of one channel beside the crowd of another.
 //! * [`soak`]: the queue while parts of it freeze, restart or are cut off; what must hold is checked there.
 //! * [`weather`], [`idle`], [`memory`]: the services under attack, at rest, and with much waiting.
 //! * [`yardstick`]: pgbench, what the server itself can do.
@@ -20,6 +21,7 @@ mod flows;
 mod geocode;
 mod idle;
 mod ingest;
+mod isolation;
 mod memory;
 mod push;
 mod soak;
@@ -106,6 +108,7 @@ async fn run(args: Args) -> anyhow::Result<()> {
         What::Flows => {}
         What::Push => push::measure(&bench, &mut board).await?,
         What::Conversations => conversations::measure(&bench, &mut board).await?,
+        What::Isolation => isolation::measure(&bench, &mut board).await?,
         What::Soak => soaks(&mut bench, &mut board).await?,
         What::Weather => Box::pin(weather::measure(&mut bench, &mut board)).await?,
         What::Idle => idle::measure(&mut bench, &mut board).await?,

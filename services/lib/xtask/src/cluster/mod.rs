@@ -16,6 +16,7 @@
 mod check;
 mod crowd;
 mod kube;
+mod kubelet;
 mod load;
 mod settings;
 mod site;
@@ -33,7 +34,8 @@ pub use settings::Args;
 use settings::Settings;
 use site::deployments;
 use steps::{
-    Verdict, autoscale, disrupt, held, install, migrate, nodes, rights, rotate, scale, trouble, upgrade,
+    Verdict, autoscale, disrupt, held, install, memory, migrate, nodes, rights, rotate, scale, trouble,
+    upgrade,
 };
 use world::{Release, World};
 
@@ -91,10 +93,11 @@ async fn steps(world: &World, board: &mut Board, autoscaling: bool) -> anyhow::R
         }
         return Ok(());
     }
-    let steps: [(&'static str, Step<'_>); 20] = [
+    let steps: [(&'static str, Step<'_>); 21] = [
         ("one report", Box::pin(install::one_report(world, release))),
         ("helm test", Box::pin(install::helm_test(release))),
         ("spread over zones", Box::pin(install::spread(release))),
+        ("memory", Box::pin(memory::of_pods(world, release))),
         ("rolling update", Box::pin(disrupt::rolling_update(world, release))),
         ("postgres restart", Box::pin(disrupt::postgres_restart(world, release))),
         ("random deletion", Box::pin(disrupt::random_deletion(world, release))),

@@ -72,7 +72,6 @@ async fn conversation_dying_around_a_photo_keeps_it() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn partner_push_dying_around_an_attempt_doubles_nothing() {
-    let places =
-        ["push.leased", "push.read", "push.attempted", "push.answered", "push.closed", "push.settled"];
+    let places = ["push.leased", "push.attempted", "push.answered", "push.settled"];
     dying_at("dying-push", &places.map(|place| (place, 3))).await;
 }

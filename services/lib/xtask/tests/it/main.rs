@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops where it stands")]
 
 mod crash;
+mod crowd;
 mod failpoint;
 mod offline;
 mod outage;

@@ -195,7 +195,7 @@ pub(crate) async fn answer(citizen: &Citizen, what: &str, is: impl Fn(&Message) 
 }
 
 /// A JPEG without metadata, different for each `seed`: nothing is taken out of it, so its hash is the same everywhere.
-fn plain_photo(seed: &str) -> Vec<u8> {
+pub(crate) fn plain_photo(seed: &str) -> Vec<u8> {
     let mut bytes = b"\xff\xd8\xff\xe0\x00\x10JFIF\0\x01\x01\0\0\x01\0\x01\0\0\xff\xda\x00\x02".to_vec();
     bytes.extend_from_slice(&Sha256::digest(seed).map(|byte| byte & 0x7f));
     bytes.extend_from_slice(b"\xff\xd9");

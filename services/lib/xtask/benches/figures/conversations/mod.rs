@@ -1,7 +1,7 @@
 //! Whole reports, from the greeting to the reference and on to the contractor, with all services and the simulators:
 //! how many a second, and how long a citizen waits for an answer.
 
-mod person;
+pub(crate) mod person;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -103,7 +103,11 @@ async fn one_after_the_other(
 }
 
 /// A new citizen so often a second, whatever becomes of those before.
-async fn steadily(people: &Arc<People>, per_second: f64, length: Duration) -> anyhow::Result<Vec<Citizen>> {
+pub(crate) async fn steadily(
+    people: &Arc<People>,
+    per_second: f64,
+    length: Duration,
+) -> anyhow::Result<Vec<Citizen>> {
     let began = Instant::now();
     let mut ticks = tokio::time::interval(Duration::from_secs_f64(1.0 / per_second));
     let mut tasks = JoinSet::new();
@@ -135,7 +139,7 @@ async fn slow(people: &Arc<People>) -> anyhow::Result<JoinSet<anyhow::Result<()>
 }
 
 /// Notes how long citizens waited. Returns how many reports there were.
-async fn show(board: &mut Board, load: &str, citizens: &[Citizen]) -> anyhow::Result<i64> {
+pub(crate) async fn show(board: &mut Board, load: &str, citizens: &[Citizen]) -> anyhow::Result<i64> {
     let mut all = Vec::new();
     for citizen in citizens {
         all.extend(waits(citizen).await?);

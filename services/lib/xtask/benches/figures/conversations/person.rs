@@ -12,7 +12,7 @@ use xtask::citizen::{Citizen, Form, Message, Simulator};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The simulated phones.
-pub(super) struct People {
+pub(crate) struct People {
     simulator: Simulator,
     next: AtomicU64,
     /// What is tapped in the form.
@@ -20,7 +20,7 @@ pub(super) struct People {
 }
 
 impl People {
-    pub(super) fn new(simulator: Simulator) -> anyhow::Result<Self> {
+    pub(crate) fn new(simulator: Simulator) -> anyhow::Result<Self> {
         let builtin =
             Taxonomy::builtin().map_err(|problems| anyhow!("the shipped taxonomy: {problems:?}"))?;
         let path = builtin.labels("container/overflowing/glass", "es").context("no such leaf")?;

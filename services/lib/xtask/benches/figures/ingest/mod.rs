@@ -37,8 +37,11 @@ pub(crate) async fn measure(bench: &Bench, board: &mut Board) -> anyhow::Result<
             bench.yardstick(board, connections).await?;
             for messages in MESSAGES {
                 for (who, address) in [("ingest", service), ("without database", bare)] {
-                    let load = load(address, connections, messages, bench.length).await?;
                     let name = name(who, connections, messages);
+                    if !bench.args.wants(&name) {
+                        continue;
+                    }
+                    let load = load(address, connections, messages, bench.length).await?;
                     board.add(&name, "webhooks/s", load.per_second);
                     board.add(&format!("{name}, p50"), "ms", load.p50_ms);
                     board.add(&format!("{name}, p99"), "ms", load.p99_ms);

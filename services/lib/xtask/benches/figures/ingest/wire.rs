@@ -1,6 +1,7 @@
 //! As much of an HTTP client as a load needs: one kept connection, one request at a time, little work of its own, since
 //! it shares the processors with what it measures.
 
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 
 use anyhow::{Context, ensure};
@@ -17,6 +18,12 @@ impl Connection {
         let stream = TcpStream::connect(address).await.context("cannot connect")?;
         stream.set_nodelay(true)?;
         Ok(Self { stream, buffer: Vec::new() })
+    }
+
+    /// Whether the other side has not closed it meanwhile, as any client looks before it uses a kept connection again.
+    pub(crate) fn is_open(&self) -> bool {
+        let mut nothing = [0; 1];
+        matches!(self.stream.try_read(&mut nothing), Err(error) if error.kind() == ErrorKind::WouldBlock)
     }
 
     /// Posts a body with its signature and reads the whole answer. Returns the status.

@@ -1,6 +1,7 @@
 //! Honest traffic: webhooks at a steady rate, whatever becomes of those before. Each is timed from when it was due, so
 //! that a door that stands still is not mistaken for a caller that has nothing to say.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -19,8 +20,8 @@ pub(super) struct Answer {
     /// Since the traffic began.
     pub(super) due: Duration,
     pub(super) took_ms: f64,
-    /// None where there was no whole answer.
-    pub(super) status: Option<u16>,
+    /// The status, or why there was no whole answer.
+    pub(super) ended: Result<u16, String>,
     /// The one message in it.
     pub(super) id: String,
 }
@@ -43,7 +44,11 @@ pub(super) async fn traffic(
             let id = message_id();
             let status = tokio::time::timeout(GIVE_UP, post(address, &idle, &id)).await;
             let took_ms = (began.elapsed().saturating_sub(due)).as_secs_f64() * 1000.0;
-            Answer { due, took_ms, status: status.ok().and_then(Result::ok), id }
+            let ended = match status {
+                Ok(status) => status.map_err(|error| format!("{error:#}")),
+                Err(_) => Err(format!("no answer within {} s", GIVE_UP.as_secs())),
+            };
+            Answer { due, took_ms, ended, id }
         });
         while let Some(answer) = tasks.try_join_next() {
             answers.push(answer?);
@@ -59,8 +64,9 @@ pub(super) async fn traffic(
 async fn post(address: SocketAddr, idle: &Mutex<Vec<Connection>>, id: &str) -> anyhow::Result<u16> {
     let body = webhook(&[id.to_owned()]);
     let signature = sign(&body)?;
-    let free = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-    let mut connection = match free {
+    // The service closes what has been idle for long.
+    let free = || idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    let mut connection = match std::iter::from_fn(free).find(Connection::is_open) {
         Some(connection) => connection,
         None => Connection::open(address).await?,
     };
@@ -76,5 +82,19 @@ pub(super) fn latency(answers: &[Answer], share: f64) -> f64 {
 
 /// How many had another status.
 pub(super) fn other_than(answers: &[Answer], status: u16) -> usize {
-    answers.iter().filter(|answer| answer.status != Some(status)).count()
+    answers.iter().filter(|answer| answer.ended != Ok(status)).count()
+}
+
+/// How the answers ended that did not as they should, and how many of each.
+pub(super) fn otherwise<'a>(answers: impl IntoIterator<Item = &'a Answer>, status: u16) -> Option<String> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for answer in answers {
+        match &answer.ended {
+            Ok(found) if *found == status => {}
+            Ok(found) => *counts.entry(format!("status {found}")).or_default() += 1,
+            Err(why) => *counts.entry(why.clone()).or_default() += 1,
+        }
+    }
+    let told: Vec<String> = counts.into_iter().map(|(how, count)| format!("{count} × {how}")).collect();
+    (!told.is_empty()).then(|| told.join(", "))
 }

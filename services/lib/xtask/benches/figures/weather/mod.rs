@@ -1,9 +1,11 @@
-//! The door under any weather: crowds that only hold connections, forgeries without end, and a database that is gone.
+//! The door under any weather: crowds that only hold connections, forgeries without end, a stop in the middle, and a
+//! database that is gone.
 //! Beside all of it goes honest traffic at a steady rate; what becomes of that is measured, and what the service holds
 //! in memory meanwhile. Checked is only that nothing acked is lost, and that who cannot be served is told so in time.
 
 mod crowd;
 mod honest;
+mod stop;
 
 use std::collections::HashSet;
 use std::net::SocketAddr;
@@ -24,7 +26,7 @@ use crate::ingest::door::{Door, PATH, message_id, webhook};
 use crate::ingest::wire::Connection;
 use crate::watch::{peak_while, resident_mib};
 use crowd::{Crowd, Manner};
-use honest::{Answer, latency, other_than, traffic};
+use honest::{Answer, latency, other_than, otherwise, traffic};
 
 /// Honest webhooks a second beside a crowd, and while the database is gone.
 const HONEST: u32 = 200;
@@ -74,6 +76,10 @@ pub(crate) async fn measure(bench: &mut Bench, board: &mut Board) -> anyhow::Res
             show(board, &name, &answers, Some("calm"));
             board.add(&format!("{name}: refused"), "webhooks/s", rate);
             board.add(&format!("{name}: most memory of ingest"), "MiB", peak);
+        }
+        if bench.args.wants("stop") {
+            say(format!("round {round}: told to stop"));
+            stop::measure(bench, board, &door, short).await?;
         }
         if bench.args.wants("outage") {
             say(format!("round {round}: database gone for {} s", bench.length.as_secs()));
@@ -134,13 +140,16 @@ async fn outage(bench: &mut Bench, board: &mut Board, door: &Door) -> anyhow::Re
         answer.due > around + Duration::from_secs(3) && answer.due + Duration::from_secs(3) < back
     };
     let refused: Vec<&Answer> = answers.iter().filter(inside).collect();
-    let accepted = refused.iter().filter(|answer| answer.status == Some(200)).count();
+    let accepted = refused.iter().filter(|answer| answer.ended == Ok(200)).count();
     ensure!(accepted == 0, "{accepted} webhooks were accepted while the database was gone");
-    let silent = refused.iter().filter(|answer| answer.status != Some(503)).count();
+    let silent = refused.iter().filter(|answer| answer.ended != Ok(503)).count();
     let slowest = refused.iter().map(|answer| answer.took_ms).fold(0.0, f64::max);
     let name = format!("database gone for {} s under {INTO_THE_OUTAGE} webhooks/s", length.as_secs());
     board.add(&format!("{name}: refused with 503"), "webhooks", (refused.len() - silent) as f64);
     board.add(&format!("{name}: not answered, or otherwise"), "webhooks", silent as f64);
+    if let Some(how) = otherwise(refused.iter().copied(), 503) {
+        board.note(format!("{name}: not refused with 503: {how}"));
+    }
     board.add(&format!("{name}: slowest answer"), "ms", slowest);
     if slowest > REFUSED_WITHIN_MS {
         board.note(format!(
@@ -149,25 +158,25 @@ async fn outage(bench: &mut Bench, board: &mut Board, door: &Door) -> anyhow::Re
     }
     board.add(&format!("{name}: most memory of ingest"), "MiB", peak);
     // The last second in which anything was refused ends the time that it takes.
-    let last = answers.iter().filter(|answer| answer.status != Some(200)).map(|answer| answer.due).max();
+    let last = answers.iter().filter(|answer| answer.ended != Ok(200)).map(|answer| answer.due).max();
     let again = last.map_or(0.0, |last| (last.as_secs_f64() - back.as_secs_f64()).max(0.0));
     board.add(&format!("{name}: {FULL_SPEED}"), "s", again);
-    let lost = lost(bench, &answers).await?;
+    if let Some(how) = otherwise(answers.iter().filter(|answer| answer.due > back), 200) {
+        board.note(format!("{name}: after its return, before full speed: {how}"));
+    }
+    let stored = stored(bench).await?;
+    let acked = answers.iter().filter(|answer| answer.ended == Ok(200));
+    let lost = acked.filter(|answer| !stored.contains(&answer.id)).count();
     ensure!(lost == 0, "{lost} acked messages are not stored");
     board.add(&format!("{name}: acked and lost"), "messages", lost as f64);
     Ok(())
 }
 
-/// Messages that were acked and are not stored.
-async fn lost(bench: &Bench, answers: &[Answer]) -> anyhow::Result<usize> {
+/// Ids of all messages that are stored.
+async fn stored(bench: &Bench) -> anyhow::Result<HashSet<String>> {
     let mut on = PgConnection::connect(&bench.cluster.url("abisu")).await?;
-    let stored: HashSet<String> = sqlx::query_scalar("select message_id from inbound.event")
-        .fetch_all(&mut on)
-        .await?
-        .into_iter()
-        .collect();
-    let acked = answers.iter().filter(|answer| answer.status == Some(200));
-    Ok(acked.filter(|answer| !stored.contains(&answer.id)).count())
+    let ids = sqlx::query_scalar("select message_id from inbound.event").fetch_all(&mut on).await?;
+    Ok(ids.into_iter().collect())
 }
 
 fn show(board: &mut Board, name: &str, answers: &[Answer], beside: Option<&str>) {

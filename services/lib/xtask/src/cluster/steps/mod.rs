@@ -3,6 +3,7 @@
 pub(super) mod autoscale;
 pub(super) mod disrupt;
 pub(super) mod install;
+pub(super) mod memory;
 pub(super) mod migrate;
 pub(super) mod nodes;
 pub(super) mod rights;

@@ -29,6 +29,16 @@ pub(crate) enum Allowance {
     Wait(Duration),
 }
 
+/// What questions are worth, which make no record.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Reach {
+    Normal,
+    /// Its creates leave doubts; it may answer questions all the same.
+    Doubtful,
+    /// Nothing is answered.
+    Away,
+}
+
 /// Whether a request may leave now.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Leave {
@@ -108,10 +118,14 @@ impl Gate {
         })
     }
 
-    /// Whether it makes no sense to ask the partner anything. One whose creates leave doubts may answer questions.
-    pub(crate) async fn is_away(&self) -> Result<bool, sqlx::Error> {
+    /// Whether it makes sense to ask the partner anything.
+    pub(crate) async fn reach(&self) -> Result<Reach, sqlx::Error> {
         let look = self.look().await?;
-        Ok(look.state == "open" && !look.doubtful)
+        Ok(match (look.state.as_str(), look.doubtful) {
+            ("open", false) => Reach::Away,
+            ("open", true) => Reach::Doubtful,
+            _ => Reach::Normal,
+        })
     }
 
     /// Nothing is paused and the breaker is closed, as a claim has found.

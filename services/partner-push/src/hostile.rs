@@ -28,6 +28,8 @@ enum Act {
     CutBody,
     /// Reads everything, then closes.
     ReadThenClose,
+    /// Reads everything, then resets the connection.
+    ReadThenReset,
     /// Reads everything, then says nothing.
     ReadThenStall,
     /// Reads everything, writes these bytes, then closes.
@@ -60,6 +62,10 @@ async fn serve(mut stream: TcpStream, act: Act) {
         Act::Stall => pending().await,
         Act::CutBody => read(&mut stream, SMALL).await,
         Act::ReadThenClose => read(&mut stream, usize::MAX).await,
+        Act::ReadThenReset => {
+            read(&mut stream, usize::MAX).await;
+            stream.set_zero_linger().unwrap();
+        }
         Act::ReadThenStall => {
             read(&mut stream, usize::MAX).await;
             pending().await
@@ -164,7 +170,11 @@ async fn what_may_have_been_read_is_ambiguous() {
         ("stall in the body", Act::Stall, LARGE),
         ("cut body", Act::CutBody, LARGE),
         ("read and closed", Act::ReadThenClose, SMALL),
+        ("read and reset", Act::ReadThenReset, SMALL),
+        ("a large one read and reset", Act::ReadThenReset, LARGE),
         ("read and silent", Act::ReadThenStall, SMALL),
+        ("asked to go on, and closed", Act::Say("HTTP/1.1 100 Continue\r\n\r\n"), SMALL),
+        ("asked to go on, and silent", Act::SayThenStall("HTTP/1.1 100 Continue\r\n\r\n"), SMALL),
         ("garbage", Act::Say("SMTP ready\r\n\r\n"), SMALL),
         ("half a status line", Act::Say("HTTP/1.1 20"), SMALL),
         ("half a head", Act::SayThenStall("HTTP/1.1 201 Created\r\ncontent-le"), SMALL),

@@ -7,6 +7,7 @@ use std::time::Duration;
 use partner::{Found, Pass, Redeemed};
 use tracing::Instrument;
 
+use crate::gate::Reach;
 use crate::push::Pusher;
 use crate::signal::login_signal;
 use crate::store::{self, Nameless, ToCome};
@@ -20,7 +21,7 @@ pub(crate) async fn run(pusher: Arc<Pusher>) {
             () = pusher.stopping.cancelled() => return,
             () = tokio::time::sleep(every) => {}
         }
-        if pusher.gate.is_away().await.unwrap_or(true) {
+        if pusher.gate.reach().await.unwrap_or(Reach::Away) != Reach::Normal {
             continue;
         }
         let due = match store::take_nameless(&pusher.ledger.pool, &pusher.gate.channel, first).await {

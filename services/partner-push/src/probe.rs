@@ -13,6 +13,7 @@ use serde_json::json;
 use tracing::Instrument;
 
 use crate::classify::Class;
+use crate::gate::Reach;
 use crate::push::Pusher;
 use crate::signal::login_signal;
 use crate::store::{self, Absence, Doubtful, Settlement};
@@ -34,7 +35,8 @@ pub(crate) async fn run(pusher: Arc<Pusher>, listener: Listener) {
             () = tokio::time::sleep(every) => {}
         }
         // Where that cannot be asked, what is due cannot be either.
-        if pusher.gate.is_away().await.unwrap_or(true) {
+        let reach = pusher.gate.reach().await.unwrap_or(Reach::Away);
+        if reach == Reach::Away {
             continue;
         }
         let due =
@@ -53,8 +55,10 @@ pub(crate) async fn run(pusher: Arc<Pusher>, listener: Listener) {
             match probe(&pusher, report).instrument(span).await {
                 Probed::Again => listener.wake(Queue::Push),
                 Probed::Settled => {}
-                // Nor would it for the others.
+                // Nor would the others.
                 Probed::NoPass => break,
+                Probed::Unclear if reach == Reach::Doubtful => break,
+                Probed::Unclear => {}
             }
         }
     }
@@ -66,6 +70,8 @@ enum Probed {
     Again,
     /// There is nothing more to do now.
     Settled,
+    /// The search told nothing.
+    Unclear,
     /// Nothing can be asked.
     NoPass,
 }
@@ -114,7 +120,7 @@ async fn probe(pusher: &Pusher, report: Doubtful) -> Probed {
             tracing::info!(report.id = %report_id, seen, "a search told nothing");
             // The token may be the reason; a new one costs little.
             pusher.partner.forget(&pass).await;
-            Probed::Settled
+            Probed::Unclear
         }
     }
 }

@@ -71,6 +71,38 @@ async fn a_pause_and_its_end_are_kept_with_who_and_why() {
 }
 
 #[tokio::test]
+async fn a_person_who_knows_that_it_is_over_need_not_wait_for_the_breaker() {
+    let database = testkit::database().await;
+    let open = "insert into report.push_breaker (channel, state, cause, trips, doubts, until)
+                values ('whatsapp', 'open', 'uncertain', 5, 5, now() + interval '8 hours')";
+    database.pool.execute(open).await.unwrap();
+    let due =
+        "select count(*) from report.push_breaker where until <= now() and state = 'open' and doubts = 0";
+    for paused in [false, true] {
+        database
+            .pool
+            .execute("update report.push_breaker set until = now() + interval '8 hours', doubts = 5")
+            .await
+            .unwrap();
+        if paused {
+            assert_eq!(outbox(&database, &["pause", "--because", "they asked"]).await.code, 0);
+        }
+        assert_eq!(database.count(due).await, 0);
+        let said = outbox(&database, &["resume", "--because", "they say that it works"]).await;
+        assert!(said.out.contains("tried again now, with one report"), "{}{}", said.out, said.error);
+        assert_eq!(database.count(due).await, 1);
+    }
+    let kept =
+        "select count(*) from report.push_act where act = 'resume' and (detail ->> 'tried_at_once')::bool";
+    assert_eq!(database.count(kept).await, 2);
+    // Nothing to hurry: nothing changed, and nothing is noted.
+    database.pool.execute("delete from report.push_breaker").await.unwrap();
+    let said = outbox(&database, &["resume", "--because", "once more"]).await;
+    assert!(said.out.contains("nothing changed"), "{}", said.out);
+    assert_eq!(database.count("select count(*) from report.push_act where act = 'resume'").await, 2);
+}
+
+#[tokio::test]
 async fn who_acts_is_told_or_logged_in_and_never_unknown() {
     let database = testkit::database().await;
     report(&database, 1, "review", None, None).await;

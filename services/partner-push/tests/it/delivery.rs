@@ -274,6 +274,37 @@ async fn a_documented_refusal_is_charged_and_tried_again() {
     assert_eq!(platform.codes().len(), 1);
 }
 
+/// Other systems have lost a photo, or the category that was chosen, on the way to the second attempt.
+#[tokio::test]
+async fn what_is_tried_again_is_the_same_report_with_its_photo_and_its_category() {
+    let (database, platform) = (database().await, Platform::start().await);
+    let replies =
+        [Reply::Refuse(503), Reply::Throttle("0"), Reply::Refuse(401), Reply::Accept, Reply::Accept];
+    platform.answer(&replies);
+    let flags = ["--partner-not-processed=503", "--partner-parallel=1"];
+    let service = Service::with(&database, &platform, &flags).await;
+    let tried = NewReport::default().insert(&database, 1).await;
+    until(&database, tried, "sent").await;
+    let at_once = NewReport::default().insert(&database, 2).await;
+    until(&database, at_once, "sent").await;
+    service.stop().await;
+    assert_eq!(
+        attempts(&database, tried).await,
+        ["not_processed", "not_processed", "not_processed", "accepted"]
+    );
+    let hashes = "select count(distinct body_sha256) from report.push_attempt a join report.report r on r.id = a.report_id
+                  where r.reference = 'REF-2026-00001'";
+    assert_eq!(database.count(hashes).await, 1, "byte for byte");
+    let mut records = platform.records();
+    for record in &mut records {
+        for own in ["id", "external_code"] {
+            record.as_object_mut().unwrap().remove(own);
+        }
+    }
+    assert_eq!(records[0], records[1]);
+    assert!(records[0]["photo"]["data"].is_string());
+}
+
 #[tokio::test]
 async fn the_sixth_claim_gives_up_without_a_request() {
     let (database, platform) = (database().await, Platform::start().await);

@@ -59,6 +59,9 @@ async fn ten_hours_without_a_connection_leave_every_report_as_it_was() {
     assert_eq!(database.count(untouched).await, 30);
     let noted = database.count("select count(*) from report.push_attempt where outcome <> 'not_sent'").await;
     assert_eq!(noted, 0, "no request can have arrived");
+    // The alarm is there for as long as the outage is, not only at its beginning.
+    service.until_metric(r#"abisu_partner_push_breaker_open{channel="whatsapp"} 1"#).await;
+    service.until_metric("abisu_partner_push_outbox_pending 30").await;
     let platform = Platform::start_at(address).await;
     for &id in &ids {
         assert_eq!(until(&database, id, "sent").await.push_attempts, 1);

@@ -119,3 +119,28 @@ async fn a_password_in_a_file_is_rotated_while_the_service_runs() {
     door.partner.forget(&pass).await;
     assert_eq!(door.partner.pass().await.map(|_| ()), Err(NoPass::Refused(401)));
 }
+
+#[tokio::test]
+async fn the_key_of_an_open311_endpoint_is_rotated_in_its_file() {
+    let path = |name: &str| std::env::temp_dir().join(format!("abisu-{name}-{}", rand::random::<u64>()));
+    let (key, platform) = (path("key"), path("platform"));
+    std::fs::write(&key, "the old one\n").unwrap();
+    std::fs::write(&platform, "adapter: open311\n").unwrap();
+    let flags = [
+        "test",
+        "--partner-url=http://127.0.0.1:9",
+        &format!("--partner-password-file={}", key.display()),
+        &format!("--partner-platform-file={}", platform.display()),
+    ];
+    let config = Args::try_parse_from(flags).unwrap().partner.config().unwrap();
+    let second = Duration::from_secs(1);
+    let timeouts = Timeouts { connect: second, send: second, login: second };
+    let partner = partner::connect(&config, timeouts).unwrap();
+    let pass = async || partner.pass().await.unwrap().0.to_string();
+    assert_eq!(pass().await, "the old one");
+    std::fs::write(&key, "the new one\n").unwrap();
+    assert_eq!(pass().await, "the new one");
+    std::fs::remove_file(key).unwrap();
+    std::fs::remove_file(platform).unwrap();
+    assert_eq!(pass().await, "the old one");
+}

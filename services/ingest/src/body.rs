@@ -56,6 +56,8 @@ impl Bodies {
             self.make_room(&mut held, data.len())?;
             held.bytes.extend_from_slice(&data);
         }
+        // It waits for a while, and has grown by doubling.
+        held.bytes.shrink_to_fit();
         Ok(held)
     }
 

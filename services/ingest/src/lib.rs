@@ -33,10 +33,10 @@ pub use media::MediaSource;
 /// the provider hears from us within 2.5 s whatever the database does.
 const PATIENCE: Duration = Duration::from_millis(2200);
 
-/// What may wait to be stored, in rows and in weighed bytes: half a second of the most that one process can take in. A
-/// message that waits takes about twice what it is weighed as, beside its body, its connection and its span, so this
-/// keeps the process below 100 MiB while the database is away.
-const MOST_WAITING: (usize, usize) = (20_000, 16 << 20);
+/// What may wait to be stored, in rows and in weighed bytes: a third of a second of the most that one process can take
+/// in. A message that waits takes about twice what it is weighed as, beside its body, its connection and its span, so
+/// this keeps the process below 100 MiB while the database is away.
+const MOST_WAITING: (usize, usize) = (20_000, 12 << 20);
 
 /// Wires the service, binds its port and spawns its tasks on `shell`. Returns the address it listens on.
 ///
@@ -74,7 +74,7 @@ pub async fn start(config: Config, shell: &Shell) -> anyhow::Result<SocketAddr> 
     let watched = rotate::Watched { source, channels, media };
     shell.spawn("secrets", rotate::keep(watched, reread, metrics.clone(), shell.stopping()));
     shell.spawn("partitions", partitions::keep(pool, shell.initialising("partitions"), shell.stopping()));
-    shell.spawn("http", serve::serve(listener, most_connections, router, shell.stopping(), metrics));
+    shell.spawn("http", serve::serve(listener, most_connections, router, shell.clone(), metrics));
     Ok(address)
 }
 

@@ -64,6 +64,31 @@ async fn a_request_that_was_begun_is_answered_when_the_service_stops() {
 }
 
 #[tokio::test]
+async fn before_a_stop_every_answer_asks_for_another_connection_and_who_has_reached_us_is_still_let_in() {
+    let app = App::start().await;
+    let kept = app.post_bytes(webhook(&[text("a")]).to_string()).await;
+    assert_eq!((kept.status().as_u16(), kept.headers().get("connection")), (200, None));
+    app.shell.drain();
+    let last = app.post_bytes(webhook(&[text("b")]).to_string()).await;
+    assert_eq!((last.status().as_u16(), last.headers()["connection"].to_str().unwrap()), (200, "close"));
+    // A connection that the system has taken for us, with its request, at the moment of the stop.
+    let body = webhook(&[text("c")]).to_string();
+    let head = format!(
+        "POST /whatsapp/webhook HTTP/1.1\r\nhost: x\r\ncontent-length: {}\r\nx-hub-signature-256: {}\r\n\r\n",
+        body.len(),
+        signature(body.as_bytes()),
+    );
+    // From here to the stop nothing gives the service a turn, which runs on this very thread.
+    let mut stream = std::net::TcpStream::connect(app.url.strip_prefix("http://").unwrap()).unwrap();
+    std::io::Write::write_all(&mut stream, format!("{head}{body}").as_bytes()).unwrap();
+    app.shell.clone().stop().await;
+    let mut answer = String::new();
+    std::io::Read::read_to_string(&mut stream, &mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    assert_eq!(app.stored().await, ["a", "b", "c"]);
+}
+
+#[tokio::test]
 async fn a_body_that_never_ends_is_given_up() {
     let app = App::start().await;
     let mut stream = TcpStream::connect(app.url.strip_prefix("http://").unwrap()).await.unwrap();

@@ -172,8 +172,14 @@ impl Shell {
         self.inner.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove("start");
     }
 
-    pub(crate) fn drain(&self) {
+    /// Says *unready* from now on: the service will be told to stop in a moment.
+    pub fn drain(&self) {
         self.inner.draining.store(true, Ordering::Release);
+    }
+
+    /// Whether the service will be told to stop in a moment. What keeps connections open lets go of them.
+    pub fn is_draining(&self) -> bool {
+        self.inner.draining.load(Ordering::Acquire)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Everything the simulator remembers, behind one lock that is never held across an await.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::{HashMap, HashSet, VecDeque},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
@@ -38,7 +38,9 @@ pub(crate) struct Inner {
     pub(crate) citizens: Vec<Citizen>,
     /// All messages in the order in which they appeared on somebody's phone: place of the person, index of the message.
     pub(crate) feed: Vec<(usize, usize)>,
-    /// How many those are.
+    /// Ids of what citizens sent.
+    inbound: HashSet<String>,
+    /// How many messages there are in the feed.
     seen: watch::Sender<usize>,
     pub(crate) media: HashMap<String, Media>,
     pub(crate) links: HashMap<String, Link>,
@@ -108,6 +110,9 @@ impl Inner {
         // Counted from 1.
         message.index = citizen.messages.len() + 1;
         let index = message.index;
+        if !message.outgoing {
+            self.inbound.insert(message.wamid.clone());
+        }
         citizen.messages.push(message);
         citizen.seen.send_replace(index);
         self.feed.push((place, index));
@@ -117,10 +122,7 @@ impl Inner {
 
     /// Whether a citizen ever sent this message.
     pub(crate) fn knows_inbound(&self, wamid: &str) -> bool {
-        self.citizens
-            .iter()
-            .flat_map(|citizen| &citizen.messages)
-            .any(|message| !message.outgoing && message.wamid == wamid)
+        self.inbound.contains(wamid)
     }
 }
 

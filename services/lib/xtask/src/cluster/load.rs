@@ -21,8 +21,11 @@ use super::site::NUMBER;
 const RATE: u32 = 200;
 /// People who send them.
 const PEOPLE: u32 = 500;
-/// How long an answer may take, before the provider would have hung up.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long an answer may take. Longer than a provider waits: a call that was sent to a pod that is gone is never answered,
+/// and must be told from one that is answered late because two cores carry the cluster, the database and the load.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a connection may take, so that one that never stood is told from an answer that never came.
+const CONNECT: Duration = Duration::from_secs(25);
 
 /// A load that is under way.
 pub(super) struct Load {
@@ -53,8 +56,7 @@ enum Answer {
 impl Load {
     /// Begins at once.
     pub(super) fn start(webhook: &str, secret: &str) -> anyhow::Result<Self> {
-        // A new connection each time: so the load falls on all pods, also on those that come.
-        let client = reqwest::Client::builder().pool_max_idle_per_host(0).timeout(PATIENCE).build()?;
+        let client = client()?;
         let (stop, stopped) = oneshot::channel();
         let target = Arc::new((client, webhook.to_owned(), secret.to_owned()));
         Ok(Self { stop, task: tokio::spawn(run(target, stopped)) })
@@ -65,6 +67,11 @@ impl Load {
         let _ = self.stop.send(());
         self.task.await.context("the load ended badly")?
     }
+}
+
+/// Makes a new connection each time: so the load falls on all pods, also on those that come.
+fn client() -> reqwest::Result<reqwest::Client> {
+    reqwest::Client::builder().pool_max_idle_per_host(0).connect_timeout(CONNECT).timeout(PATIENCE).build()
 }
 
 async fn run(
@@ -136,7 +143,7 @@ pub(super) async fn burst(
 
 /// Posts one message and returns the status; 0 when there was no answer.
 pub(super) async fn post_once(webhook: &str, secret: &str) -> anyhow::Result<u16> {
-    let client = reqwest::Client::builder().pool_max_idle_per_host(0).timeout(PATIENCE).build()?;
+    let client = client()?;
     Ok(match post(&client, webhook, secret).await? {
         Answer::Acked(..) => 200,
         Answer::Refused(status) => status,
@@ -171,7 +178,8 @@ fn sign(secret: &str, body: &str) -> anyhow::Result<String> {
 /// The innermost cause, which tells a reset from a time-out.
 fn kind(error: &reqwest::Error) -> String {
     if error.is_timeout() {
-        return "no answer in time".to_owned();
+        let what = if error.is_connect() { "no connection in time" } else { "no answer in time" };
+        return what.to_owned();
     }
     let mut cause: &dyn std::error::Error = error;
     while let Some(inner) = cause.source() {

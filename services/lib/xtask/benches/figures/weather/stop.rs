@@ -37,7 +37,8 @@ pub(super) async fn measure(
     let acked = |answer: &&Answer| answer.ended == Ok(200);
     let lost = answers.iter().filter(acked).filter(|answer| !stored.contains(&answer.id)).count();
     ensure!(lost == 0, "{lost} acked messages are not stored");
-    let silent = answers.iter().filter(|answer| !acked(answer) && stored.contains(&answer.id)).count();
+    // A refusal is an answer too.
+    let silent = answers.iter().filter(|answer| answer.ended.is_err() && stored.contains(&answer.id)).count();
     let name = format!("SIGTERM under {INTO_THE_OUTAGE} webhooks/s");
     board.add(&format!("{name}: until it had stopped"), "s", took);
     board.add(&format!("{name}: taken and not answered"), "webhooks", silent as f64);

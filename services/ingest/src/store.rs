@@ -25,7 +25,8 @@ pub(crate) async fn append(
         let mut all = Stored::default();
         let mut outcome = Ok(());
         // One channel after the other; what the first ones stored is a duplicate when the call comes again.
-        for part in &parts {
+        let events = parts.iter().any(|part| !part.events.is_empty());
+        for part in parts {
             match appender.append(part).await {
                 Ok(stored) => {
                     all.created.extend(stored.created);
@@ -40,7 +41,7 @@ pub(crate) async fn append(
             }
         }
         // After the commit, and whatever the answer: a part may be stored although the whole is not.
-        if parts.iter().any(|part| !part.events.is_empty()) {
+        if events {
             notifier.notify(Queue::Inbound);
         }
         drop(room);

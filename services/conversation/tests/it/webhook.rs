@@ -84,7 +84,7 @@ impl Webhook {
             sent_at: None,
         };
         let delivery = self.delivery(CHANNEL, b"{}");
-        self.appender.append(&Delivery { events: vec![event], ..delivery }).await.unwrap();
+        self.appender.append(Delivery { events: vec![event], ..delivery }).await.unwrap();
         self.notifier.notify(Queue::Inbound);
     }
 
@@ -143,7 +143,7 @@ impl Webhook {
                 Item::Notice { .. } => {}
             }
         }
-        self.appender.append(&delivery).await?;
+        self.appender.append(delivery.clone()).await?;
         self.notifier.notify(Queue::Inbound);
         Ok(())
     }

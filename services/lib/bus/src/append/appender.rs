@@ -58,23 +58,25 @@ impl Appender {
     ///
     /// # Errors
     /// Something is not stored; what is stored will be found as a duplicate when the delivery comes again.
-    pub async fn append(&self, delivery: &Delivery) -> Result<Stored, Error> {
+    pub async fn append(&self, mut delivery: Delivery) -> Result<Stored, Error> {
         let deadline = Instant::now() + self.patience;
-        let rows = pieces::count(delivery);
-        let Some(place) = self.room.enter(self.limits, rows, pieces::bytes(delivery)) else {
+        let rows = pieces::count(&delivery);
+        let bytes = pieces::bytes(&delivery);
+        let Some(place) = self.room.enter(self.limits, rows, bytes) else {
             self.lanes.metrics.overloaded.inc();
             return Err(Error::Overloaded);
         };
         // They are idempotent of themselves, so they go first.
-        let origin = write::Origin::from(delivery);
+        let origin = write::Origin::from(&delivery);
         patiently(deadline, || write::insert_rejections(&self.lanes.pool, &origin, &delivery.rejections))
             .await
             .map_err(|error| match classify(&error) {
                 Class::Repeat | Class::Unavailable => Error::Unavailable(Arc::new(error)),
                 Class::Data | Class::Bug => Error::Refused(Arc::new(error)),
             })?;
-        let (ticket, answered) = Ticket::new(delivery, rows, deadline, place);
-        self.lanes.submit(pieces::items(delivery, &ticket));
+        let (ids, rejected) = (pieces::ids(&delivery), delivery.rejections.len());
+        let (ticket, answered) = Ticket::new(&mut delivery, rows, deadline, place);
+        self.lanes.submit(pieces::items(delivery, bytes / rows, &ticket));
         let tally = match tokio::time::timeout_at(deadline, answered).await {
             Ok(Ok(answer)) => answer?,
             Ok(Err(_)) => return Err(Error::Unavailable(Arc::new(sqlx::Error::WorkerCrashed))),
@@ -86,11 +88,10 @@ impl Appender {
                 return Err(Error::Overloaded);
             }
         };
-        let ids = delivery.events.iter().map(|event| event.activity_id);
         Ok(Stored {
-            created: ids.filter(|id| tally.created.contains(id)).collect(),
+            created: ids.into_iter().filter(|id| tally.created.contains(id)).collect(),
             duplicates: tally.duplicates,
-            rejected: delivery.rejections.len() + tally.rejected,
+            rejected: rejected + tally.rejected,
             receipts: tally.receipts,
         })
     }

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
+use uuid::Uuid;
+
 use super::ticket::{Item, Ticket, What};
 use super::{Delivery, NewEvent};
 
@@ -22,15 +24,19 @@ pub(super) fn bytes(delivery: &Delivery) -> usize {
     COPIES * delivery.body.len() + OVERHEAD * count(delivery)
 }
 
-/// Takes a delivery apart, in its order.
-pub(super) fn items(delivery: &Delivery, ticket: &Arc<Ticket>) -> Vec<Item> {
-    let bytes = bytes(delivery) / count(delivery);
+/// Ids of its events, in its order.
+pub(super) fn ids(delivery: &Delivery) -> Vec<Uuid> {
+    delivery.events.iter().map(|event| event.activity_id).collect()
+}
+
+/// Takes a delivery apart, in its order. `bytes` is what each piece is weighed as.
+pub(super) fn items(delivery: Delivery, bytes: usize, ticket: &Arc<Ticket>) -> Vec<Item> {
     let own = hash(&(&delivery.channel, "delivery", delivery.delivery_id));
     let item = |group, what| Item { ticket: Arc::clone(ticket), group, bytes, what };
-    let groups = groups(delivery);
-    let events = groups.into_iter().zip(&delivery.events);
-    let mut items: Vec<Item> = events.map(|(group, event)| item(group, What::Event(event.clone()))).collect();
-    items.extend(delivery.receipts.iter().map(|receipt| item(own, What::Receipt(receipt.clone()))));
+    let groups = groups(&delivery);
+    let events = groups.into_iter().zip(delivery.events);
+    let mut items: Vec<Item> = events.map(|(group, event)| item(group, What::Event(event))).collect();
+    items.extend(delivery.receipts.into_iter().map(|receipt| item(own, What::Receipt(receipt))));
     if items.is_empty() {
         items.push(item(own, What::Nothing));
     }

@@ -45,7 +45,7 @@ pub(super) struct Tally {
 
 impl Ticket {
     pub(super) fn new(
-        delivery: &Delivery,
+        delivery: &mut Delivery,
         pieces: usize,
         deadline: Instant,
         room: Place,
@@ -59,7 +59,7 @@ impl Ticket {
             tried: AtomicBool::new(false),
             state: Mutex::new(State {
                 left: pieces,
-                body: delivery.body.clone(),
+                body: std::mem::take(&mut delivery.body),
                 untold: i32::try_from(delivery.rejections.len()).unwrap_or(i32::MAX),
                 tally: Tally::default(),
                 answer: Some(answer),

@@ -1,10 +1,10 @@
 //! The statements of append.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use sqlx::PgPool;
+use sqlx::types::Json;
 use uuid::Uuid;
 
 use super::ticket::{Item, Ticket, What};
@@ -14,71 +14,72 @@ use crate::key;
 /// The activity ids that are stored as ours.
 pub(super) type Mine = HashSet<Uuid>;
 
-/// One call: rows as columns.
+/// One call: rows as columns, which borrow from the pieces.
 #[derive(Default)]
-pub(super) struct Call {
-    channel: Arc<str>,
-    deliveries: Vec<Arc<Ticket>>,
+pub(super) struct Call<'a> {
+    channel: &'a str,
+    deliveries: Vec<&'a Ticket>,
     ids: Vec<Uuid>,
     bodies: Vec<Vec<u8>>,
-    traces: Vec<Option<String>>,
+    traces: Vec<Option<&'a str>>,
     rejected: Vec<i32>,
-    events: Events,
-    receipts: Receipts,
+    events: Events<'a>,
+    receipts: Receipts<'a>,
 }
 
 #[derive(Default)]
-struct Events {
+struct Events<'a> {
     deliveries: Vec<i32>,
     keys: Vec<Uuid>,
     activity_ids: Vec<Uuid>,
-    message_ids: Vec<String>,
-    kinds: Vec<String>,
-    user_ids: Vec<Option<String>>,
-    phones: Vec<Option<String>>,
-    payloads: Vec<serde_json::Value>,
+    message_ids: Vec<&'a str>,
+    kinds: Vec<&'a str>,
+    user_ids: Vec<Option<&'a str>>,
+    phones: Vec<Option<&'a str>>,
+    payloads: Vec<Json<&'a serde_json::Value>>,
     sent_at: Vec<Option<DateTime<Utc>>>,
     chat_ids: Vec<Uuid>,
 }
 
 #[derive(Default)]
-struct Receipts {
+struct Receipts<'a> {
     deliveries: Vec<i32>,
     keys: Vec<Uuid>,
-    provider_ids: Vec<String>,
+    provider_ids: Vec<&'a str>,
     outbound_ids: Vec<Option<Uuid>>,
-    statuses: Vec<String>,
+    statuses: Vec<&'a str>,
     error_codes: Vec<Option<i64>>,
     occurred_at: Vec<DateTime<Utc>>,
 }
 
-impl Call {
+impl<'a> Call<'a> {
     /// Takes along what the delivery rows of these pieces have to say; see [`Call::give_back`].
-    pub(super) fn new(items: &[Item]) -> Self {
+    pub(super) fn new(items: &'a [Item]) -> Self {
         let mut call = Self::default();
         let mut places: HashMap<*const Ticket, i32> = HashMap::new();
         for item in items {
-            let place =
-                *places.entry(Arc::as_ptr(&item.ticket)).or_insert_with(|| call.add_delivery(&item.ticket));
+            let place = *places
+                .entry(std::ptr::from_ref(&*item.ticket))
+                .or_insert_with(|| call.add_delivery(&item.ticket));
             call.add(place, item);
         }
         call
     }
 
     /// Its place, counted from 1.
-    fn add_delivery(&mut self, ticket: &Arc<Ticket>) -> i32 {
+    fn add_delivery(&mut self, ticket: &'a Ticket) -> i32 {
         let (body, rejected) = ticket.take_row();
-        self.channel = Arc::clone(&ticket.channel);
-        self.deliveries.push(Arc::clone(ticket));
+        self.channel = &ticket.channel;
+        self.deliveries.push(ticket);
         self.ids.push(ticket.delivery_id);
         self.bodies.push(body);
-        self.traces.push(ticket.trace_context.clone());
+        self.traces.push(ticket.trace_context.as_deref());
         self.rejected.push(rejected);
         // A batch has some hundred rows.
         i32::try_from(self.deliveries.len()).unwrap_or(i32::MAX)
     }
 
-    fn add(&mut self, place: i32, item: &Item) {
+    fn add(&mut self, place: i32, item: &'a Item) {
         let channel = self.channel.as_bytes();
         match &item.what {
             What::Event(event) => {
@@ -86,11 +87,11 @@ impl Call {
                 to.deliveries.push(place);
                 to.keys.push(key::of(&[channel, event.message_id.as_bytes()]));
                 to.activity_ids.push(event.activity_id);
-                to.message_ids.push(event.message_id.clone());
-                to.kinds.push(event.kind.clone());
-                to.user_ids.push(event.user_id.clone());
-                to.phones.push(event.phone.clone());
-                to.payloads.push(event.payload.clone());
+                to.message_ids.push(&event.message_id);
+                to.kinds.push(&event.kind);
+                to.user_ids.push(event.user_id.as_deref());
+                to.phones.push(event.phone.as_deref());
+                to.payloads.push(Json(&event.payload));
                 to.sent_at.push(event.sent_at);
                 to.chat_ids.push(Uuid::now_v7());
             }
@@ -104,9 +105,9 @@ impl Call {
                     receipt.recipient.as_bytes(),
                     &receipt.occurred_at.timestamp().to_be_bytes(),
                 ]));
-                to.provider_ids.push(receipt.provider_id.clone());
+                to.provider_ids.push(&receipt.provider_id);
                 to.outbound_ids.push(receipt.outbound_id);
-                to.statuses.push(receipt.status.clone());
+                to.statuses.push(&receipt.status);
                 to.error_codes.push(receipt.error_code);
                 to.occurred_at.push(receipt.occurred_at);
             }
@@ -120,26 +121,26 @@ impl Call {
         runtime::failpoint!("append.call");
         let mine = sqlx::query_file_scalar!(
             "src/store/append_batch.sql",
-            &**channel,
+            channel,
             &self.ids,
             &self.bodies,
-            &self.traces as &[Option<String>],
+            &self.traces as &[Option<&str>],
             &self.rejected,
             &events.deliveries,
             &events.keys,
             &events.activity_ids,
-            &events.message_ids,
-            &events.kinds,
-            &events.user_ids as &[Option<String>],
-            &events.phones as &[Option<String>],
-            &events.payloads,
+            &events.message_ids as &[&str],
+            &events.kinds as &[&str],
+            &events.user_ids as &[Option<&str>],
+            &events.phones as &[Option<&str>],
+            &events.payloads as &[Json<&serde_json::Value>],
             &events.sent_at as &[Option<DateTime<Utc>>],
             &events.chat_ids,
             &receipts.deliveries,
             &receipts.keys,
-            &receipts.provider_ids,
+            &receipts.provider_ids as &[&str],
             &receipts.outbound_ids as &[Option<Uuid>],
-            &receipts.statuses,
+            &receipts.statuses as &[&str],
             &receipts.error_codes as &[Option<i64>],
             &receipts.occurred_at,
         )

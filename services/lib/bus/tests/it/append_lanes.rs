@@ -28,7 +28,7 @@ async fn what_gathers_while_a_commit_runs_goes_in_the_next_one() {
     let append = |n: usize| {
         let appender = world.appender.clone();
         tokio::spawn(async move {
-            appender.append(&delivery(vec![by_phone("34600000001", &format!("{n}"))])).await
+            appender.append(delivery(vec![by_phone("34600000001", &format!("{n}"))])).await
         })
     };
     let mut calls = vec![append(0)];
@@ -93,7 +93,7 @@ async fn calls_of_one_chat_are_numbered_in_the_order_in_which_they_were_made() {
         let appender = world.appender.clone();
         let before = appender.waiting();
         calls.push(tokio::spawn(async move {
-            appender.append(&delivery(vec![by_phone("34600000001", &format!("{n:02}"))])).await
+            appender.append(delivery(vec![by_phone("34600000001", &format!("{n:02}"))])).await
         }));
         eventually("it is queued", async || (world.appender.waiting() > before).then_some(())).await;
     }
@@ -121,7 +121,7 @@ async fn a_frozen_chat_gets_a_lane_of_its_own_and_loses_no_place() {
     let append = |phone: usize, n: usize| {
         let appender = world.appender.clone();
         let event = by_phone(&format!("346000000{phone:02}"), &format!("{phone:02}-{n}"));
-        tokio::spawn(async move { appender.append(&delivery(vec![event])).await })
+        tokio::spawn(async move { appender.append(delivery(vec![event])).await })
     };
     let stuck = [append(7, 1)];
     world.someone_waits().await;
@@ -160,7 +160,7 @@ async fn beyond_its_room_an_appender_refuses_and_forgets() {
     let append = |n: usize| {
         let appender = appender.clone();
         tokio::spawn(async move {
-            appender.append(&delivery(vec![by_phone("34600000001", &format!("{n}"))])).await
+            appender.append(delivery(vec![by_phone("34600000001", &format!("{n}"))])).await
         })
     };
     let calls: Vec<_> = (0..10).map(append).collect();
@@ -171,13 +171,17 @@ async fn beyond_its_room_an_appender_refuses_and_forgets() {
     }
     let mut large = delivery(vec![by_phone("34600000002", "large")]);
     large.body = vec![b' '; 2 << 20];
-    assert!(matches!(appender.append(&large).await, Err(Error::Overloaded)));
+    assert!(matches!(appender.append(large.clone()).await, Err(Error::Overloaded)));
     held.rollback().await.unwrap();
     for call in calls {
         call.await.unwrap().unwrap();
     }
     eventually("all room is given back", async || (appender.waiting() == 0).then_some(())).await;
-    assert_eq!(appender.append(&large).await.unwrap().created.len(), 1, "alone, even a large one finds room");
+    assert_eq!(
+        appender.append(large.clone()).await.unwrap().created.len(),
+        1,
+        "alone, even a large one finds room"
+    );
     assert_eq!(world.db.count(EVENTS).await, 11);
 }
 
@@ -193,7 +197,7 @@ async fn while_nothing_can_be_stored_nobody_waits_longer_than_its_patience_and_n
             tokio::spawn(async move {
                 let begun = std::time::Instant::now();
                 let phone = format!("346000000{:02}", n % 30);
-                let refused = appender.append(&delivery(vec![by_phone(&phone, &format!("{n}"))])).await;
+                let refused = appender.append(delivery(vec![by_phone(&phone, &format!("{n}"))])).await;
                 (refused, begun.elapsed())
             })
         })
@@ -228,7 +232,7 @@ async fn a_poison_in_a_batch_of_many_calls_costs_only_its_own() {
             event.payload = serde_json::json!({ "text": "a\0b" });
         }
         let before = appender.waiting();
-        calls.push(tokio::spawn(async move { appender.append(&delivery(vec![event])).await.unwrap() }));
+        calls.push(tokio::spawn(async move { appender.append(delivery(vec![event])).await.unwrap() }));
         eventually("it is queued", async || (world.appender.waiting() > before).then_some(())).await;
     }
     held.rollback().await.unwrap();
@@ -255,7 +259,7 @@ async fn corruption_of_one_chat_refuses_that_chat_only() {
     let held = closed(&mut other).await;
     let append = |phone: &'static str| {
         let appender = world.appender.clone();
-        tokio::spawn(async move { appender.append(&delivery(vec![by_phone(phone, phone)])).await })
+        tokio::spawn(async move { appender.append(delivery(vec![by_phone(phone, phone)])).await })
     };
     let (bad, good) = (append("34600000001"), [append("34600000002"), append("34600000003")]);
     eventually("all of them wait", async || (world.appender.waiting() == 3).then_some(())).await;
@@ -275,7 +279,7 @@ async fn a_caller_who_hangs_up_changes_nothing() {
     let held = append_held(&mut other, &by_phone("34600000001", "first")).await;
     let appender = world.appender.clone();
     let call =
-        tokio::spawn(async move { appender.append(&delivery(vec![by_phone("34600000001", "b")])).await });
+        tokio::spawn(async move { appender.append(delivery(vec![by_phone("34600000001", "b")])).await });
     world.someone_waits().await;
     call.abort();
     held.commit().await.unwrap();
@@ -291,7 +295,7 @@ async fn what_was_planned_on_empty_tables_still_reads_only_its_own_rows_when_the
     let appender = Appender::new(pool.clone(), PATIENCE);
     let append = async |n: usize| {
         let event = by_phone(&format!("3460000{n:04}"), &Uuid::now_v7().to_string());
-        appender.append(&delivery(vec![event])).await.unwrap();
+        appender.append(delivery(vec![event])).await.unwrap();
     };
     for n in 0..10 {
         append(n).await;

@@ -42,7 +42,7 @@ async fn who_commits_first_stands_first_in_number_and_in_time() {
     let held = append_held(&mut other, &by_phone("34600000001", "first")).await;
     let second = tokio::spawn({
         let appender = world.appender.clone();
-        async move { appender.append(&crate::support::delivery(vec![by_phone("34600000001", "second")])).await }
+        async move { appender.append(crate::support::delivery(vec![by_phone("34600000001", "second")])).await }
     });
     world.someone_waits().await;
     held.commit().await.unwrap();

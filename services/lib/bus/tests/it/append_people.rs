@@ -23,7 +23,7 @@ async fn a_first_contact_twice_at_once_is_one_chat_and_no_message_is_lost() {
     let mut other = world.connect().await;
     let held = append_held(&mut other, &by_phone(PHONE, "a")).await;
     let appender = world.appender.clone();
-    let call = tokio::spawn(async move { appender.append(&delivery(vec![by_phone(PHONE, "b")])).await });
+    let call = tokio::spawn(async move { appender.append(delivery(vec![by_phone(PHONE, "b")])).await });
     world.someone_waits().await;
     held.commit().await.unwrap();
     assert_eq!(call.await.unwrap().unwrap().created.len(), 1);
@@ -123,7 +123,7 @@ async fn an_append_that_found_a_chat_before_it_was_retired_goes_to_its_heir() {
     let mut other = world.connect().await;
     let held = append_held(&mut other, &by_both("ES.1", PHONE, "u2")).await;
     let appender = world.appender.clone();
-    let call = tokio::spawn(async move { appender.append(&delivery(vec![by_phone(PHONE, "late")])).await });
+    let call = tokio::spawn(async move { appender.append(delivery(vec![by_phone(PHONE, "late")])).await });
     world.someone_waits().await;
     held.commit().await.unwrap();
     call.await.unwrap().unwrap();
@@ -163,7 +163,7 @@ async fn two_ids_that_name_one_known_phone_at_once_do_not_share_its_chat() {
     let held = append_held(&mut other, &by_both("ES.1", PHONE, "b")).await;
     let appender = world.appender.clone();
     let call =
-        tokio::spawn(async move { appender.append(&delivery(vec![by_both("ES.2", PHONE, "c")])).await });
+        tokio::spawn(async move { appender.append(delivery(vec![by_both("ES.2", PHONE, "c")])).await });
     world.someone_waits().await;
     held.commit().await.unwrap();
     call.await.unwrap().unwrap();
@@ -181,7 +181,7 @@ async fn an_alias_that_lost_its_race_leads_to_the_winners_chat() {
     let appender = world.appender.clone();
     let call =
         tokio::spawn(
-            async move { appender.append(&delivery(vec![by_both("ES.1", "34600000002", "b")])).await },
+            async move { appender.append(delivery(vec![by_both("ES.1", "34600000002", "b")])).await },
         );
     world.someone_waits().await;
     held.commit().await.unwrap();
@@ -204,7 +204,7 @@ async fn every_alias_leads_to_a_chat_that_exists() {
                 by_both(&user, &phone, &format!("b{n}")),
                 by_user(&user, &format!("u{n}")),
             ];
-            tokio::spawn(async move { appender.append(&delivery(events)).await })
+            tokio::spawn(async move { appender.append(delivery(events)).await })
         })
         .collect();
     for call in calls {

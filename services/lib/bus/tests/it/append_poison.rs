@@ -36,7 +36,7 @@ async fn a_message_that_is_refused_stands_alone_and_the_rest_is_stored_in_order(
         (0..11).map(|n| by_phone(&format!("3460000000{}", n % 2), &format!("m{n:02}"))).collect();
     events[4] = poison("34600000000", "m04");
     let mut batch = delivery(events);
-    let stored = world.appender.append(&batch).await.unwrap();
+    let stored = world.appender.append(batch.clone()).await.unwrap();
     assert_eq!((stored.created.len(), stored.rejected, stored.duplicates), (10, 1, 0));
     for chat in world.claim(10, 20).await {
         assert!(crate::support::messages(&chat).is_sorted());
@@ -50,7 +50,7 @@ async fn a_message_that_is_refused_stands_alone_and_the_rest_is_stored_in_order(
     for event in &mut batch.events {
         event.activity_id = uuid::Uuid::now_v7();
     }
-    let again = world.appender.append(&batch).await.unwrap();
+    let again = world.appender.append(batch.clone()).await.unwrap();
     assert_eq!((again.created.len(), again.rejected, again.duplicates), (0, 1, 10));
     assert_eq!(rejections(&world).await.len(), 1, "a rejection is kept once");
 }
@@ -69,7 +69,7 @@ async fn a_delivery_in_parts_keeps_its_body_once_and_its_counts_add_up() {
         detail: "the number is not ours".to_owned(),
         raw: b"{}".to_vec(),
     }];
-    world.appender.append(&batch).await.unwrap();
+    world.appender.append(batch.clone()).await.unwrap();
     let (ids, bodies, created, rejected, receipts): (i64, i64, i64, i64, i64) = sqlx::query_as(
         "select count(distinct id), count(*) filter (where length(body) > 0), sum(created), sum(rejected), \
          sum(receipts) from inbound.delivery",
@@ -127,9 +127,9 @@ async fn a_receipt_that_is_refused_costs_neither_the_others_nor_the_messages() {
     let mut batch = delivery(vec![by_phone("34600000001", "a")]);
     batch.receipts =
         vec![receipt("wamid.1", "sent"), receipt("wamid.\0", "sent"), receipt("wamid.1", "read")];
-    let stored = world.appender.append(&batch).await.unwrap();
+    let stored = world.appender.append(batch.clone()).await.unwrap();
     assert_eq!((stored.created.len(), stored.receipts, stored.rejected), (1, 2, 1));
-    let again = world.appender.append(&batch).await.unwrap();
+    let again = world.appender.append(batch.clone()).await.unwrap();
     assert_eq!((again.created.len(), again.receipts, again.rejected), (1, 2, 1));
     assert_eq!(world.db.count("select count(*) from inbound.receipt").await, 2, "a receipt is kept once");
 }
@@ -144,7 +144,7 @@ async fn a_missing_partition_is_no_message_s_fault() {
         )
         .await;
     let impatient = Appender::new(world.pool.clone(), Duration::from_millis(100));
-    let refused = impatient.append(&delivery(vec![by_phone("34600000001", "a")])).await;
+    let refused = impatient.append(delivery(vec![by_phone("34600000001", "a")])).await;
     assert!(matches!(refused, Err(Error::Unavailable(_))), "{refused:?}");
     assert!(rejections(&world).await.is_empty());
     world.run("select inbound.make_partitions_v1(1)").await;
@@ -157,7 +157,7 @@ async fn a_place_that_is_taken_is_our_fault_and_loud() {
     world.chat_with("34600000001", 1).await;
     // Corruption: the chat forgot what it gave out.
     world.run("update chat.chat set next_seq = 1, done_seq = 0").await;
-    let refused = world.appender.append(&delivery(vec![by_phone("34600000001", "b")])).await;
+    let refused = world.appender.append(delivery(vec![by_phone("34600000001", "b")])).await;
     assert!(matches!(refused, Err(Error::Refused(_))), "{refused:?}");
     assert!(rejections(&world).await.is_empty());
 }

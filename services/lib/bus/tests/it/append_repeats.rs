@@ -20,7 +20,7 @@ async fn the_same_delivery_many_times_at_once_is_stored_once() {
         .map(|_| {
             let appender = world.appender.clone();
             let events = vec![by_phone("34600000001", "a"), by_phone("34600000002", "b")];
-            tokio::spawn(async move { appender.append(&delivery(events)).await })
+            tokio::spawn(async move { appender.append(delivery(events)).await })
         })
         .collect();
     let (mut created, mut duplicates) = (0, 0);
@@ -65,7 +65,7 @@ async fn a_process_that_starts_again_knows_what_was_stored() {
     let world = world().await;
     world.append(vec![by_phone("34600000001", "a")]).await;
     let again = Appender::new(world.pool_with(&[]).await, PATIENCE);
-    let stored = again.append(&delivery(vec![by_phone("34600000001", "a")])).await.unwrap();
+    let stored = again.append(delivery(vec![by_phone("34600000001", "a")])).await.unwrap();
     assert_eq!((stored.created.len(), stored.duplicates), (0, 1));
 }
 
@@ -84,7 +84,7 @@ async fn the_same_id_on_another_channel_is_another_message() {
     world.append(vec![by_phone("34600000001", "a")]).await;
     let mut other = delivery(vec![by_phone("34600000001", "a")]);
     other.channel = "second".to_owned();
-    assert_eq!(world.appender.append(&other).await.unwrap().created.len(), 1);
+    assert_eq!(world.appender.append(other.clone()).await.unwrap().created.len(), 1);
     assert_eq!(world.db.count("select count(distinct chat_id) from inbound.event").await, 2);
 }
 
@@ -100,7 +100,7 @@ async fn through_proxy(world: &World, patience: Duration) -> (Proxy, Appender) {
         .unwrap();
     let appender = Appender::new(pool.clone(), patience);
     // The statement is prepared now, so that the next call is one message there and one back.
-    appender.append(&delivery(vec![by_phone("34600000009", "warm")])).await.unwrap();
+    appender.append(delivery(vec![by_phone("34600000009", "warm")])).await.unwrap();
     eventually("the connection is back in its pool", async || (pool.num_idle() == 1).then_some(())).await;
     (proxy, appender)
 }
@@ -112,7 +112,7 @@ async fn a_repeat_after_a_lost_answer_is_created_and_no_duplicate() {
     let event = by_phone("34600000001", "a");
     let id = event.activity_id;
     proxy.keep_answers();
-    let call = tokio::spawn(async move { appender.append(&delivery(vec![event])).await });
+    let call = tokio::spawn(async move { appender.append(delivery(vec![event])).await });
     eventually("the append is committed", async || (world.db.count(EVENTS).await == 2).then_some(())).await;
     assert!(!call.is_finished(), "the answer is on its way");
     proxy.cut();
@@ -130,7 +130,7 @@ async fn an_append_whose_connection_dies_before_its_commit_is_made_again() {
     let held = append_held(&mut other, &by_phone("34600000001", "first")).await;
     let appender = world.appender.clone();
     let call =
-        tokio::spawn(async move { appender.append(&delivery(vec![by_phone("34600000001", "b")])).await });
+        tokio::spawn(async move { appender.append(delivery(vec![by_phone("34600000001", "b")])).await });
     eventually("the connection that waits is killed", async || {
         let killed = world
             .db
@@ -154,7 +154,7 @@ async fn while_the_database_is_away_a_delivery_waits_no_longer_than_its_patience
     let (proxy, appender) = through_proxy(&world, patience).await;
     proxy.keep_answers();
     let begun = Instant::now();
-    let refused = appender.append(&delivery(vec![by_phone("34600000001", "a")])).await;
+    let refused = appender.append(delivery(vec![by_phone("34600000001", "a")])).await;
     assert!(matches!(refused, Err(Error::Unavailable(_))), "{refused:?}");
     assert!(begun.elapsed() < patience * 10);
     // It may have been stored; the provider comes again either way, and finds it.
@@ -180,7 +180,7 @@ async fn a_chat_that_is_frozen_holds_up_no_other_for_long() {
         .unwrap();
     let appender = world.appender.clone();
     let both = vec![by_phone("34600000001", "x"), by_phone("34600000002", "y")];
-    let call = tokio::spawn(async move { appender.append(&delivery(both)).await });
+    let call = tokio::spawn(async move { appender.append(delivery(both)).await });
     world.someone_waits().await;
     // The lock on the free chat is let go again and again, although the frozen one stays frozen.
     sqlx::query("select from chat.chat where id = $1 for update")

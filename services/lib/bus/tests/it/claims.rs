@@ -84,7 +84,7 @@ async fn a_channel_is_claimed_by_itself() {
     world.chat_with("34600000001", 1).await;
     let mut other = delivery(vec![by_phone("34600000001", "x")]);
     other.channel = "second".to_owned();
-    world.appender.append(&other).await.unwrap();
+    world.appender.append(other.clone()).await.unwrap();
     assert_eq!(messages(&world.claim_on("second", 10, 10, false).await[0]), ["x"]);
     assert_eq!(messages(&world.claim_one(10).await), ["34600000001-1"]);
 }

@@ -48,7 +48,7 @@ async fn ingest_appends_and_sees_nothing() {
     }];
     let appender = Appender::new(pool.clone(), PATIENCE);
     for _ in 0..2 {
-        assert_eq!(appender.append(&batch).await.unwrap().created.len(), 1);
+        assert_eq!(appender.append(batch.clone()).await.unwrap().created.len(), 1);
     }
     sqlx::query("select inbound.make_partitions_v1(8)").execute(&pool).await.unwrap();
     forbidden(

@@ -42,7 +42,7 @@ async fn whatever_workers_do_each_event_is_handled_once_and_in_its_order() {
                     }
                 }
                 left.retain(|(_, sent)| *sent < EVENTS);
-                appender.append(&delivery(events)).await.unwrap();
+                appender.append(delivery(events)).await.unwrap();
             }
         })
     };
@@ -177,7 +177,7 @@ async fn appends_and_settles_never_wait_for_each_other_in_a_circle() {
                             by_phone(&format!("346000000{chat:02}"), &format!("{number}-{batch}-{chat}"))
                         })
                         .collect();
-                    appender.append(&delivery(events)).await.unwrap();
+                    appender.append(delivery(events)).await.unwrap();
                 }
             })
         })

@@ -139,7 +139,7 @@ async fn batches_and_settles_on_hot_chats_never_deadlock() {
             let mut random = StdRng::seed_from_u64(caller as u64);
             let mut acked = Vec::new();
             while Instant::now() < until {
-                acked.extend(appender.append(&some(&mut random, 200, 10)).await.unwrap().created);
+                acked.extend(appender.append(some(&mut random, 200, 10)).await.unwrap().created);
             }
             acked
         }));
@@ -186,7 +186,7 @@ async fn connections_that_die_at_any_moment_lose_nothing_and_double_nothing() {
             while Instant::now() < until {
                 let count = random.random_range(1..6);
                 // A refusal is an answer as well: the provider comes again, or does not.
-                if let Ok(stored) = appender.append(&some(&mut random, 60, count)).await {
+                if let Ok(stored) = appender.append(some(&mut random, 60, count)).await {
                     acked.extend(stored.created);
                 }
             }

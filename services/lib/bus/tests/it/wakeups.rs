@@ -38,7 +38,7 @@ async fn an_append_that_waits_for_a_settle_wakes_the_chat_itself() {
     let appender = world.appender.clone();
     let call =
         tokio::spawn(
-            async move { appender.append(&delivery(vec![by_phone("34600000001", "meanwhile")])).await },
+            async move { appender.append(delivery(vec![by_phone("34600000001", "meanwhile")])).await },
         );
     world.someone_waits().await;
     held.commit().await.unwrap();

@@ -89,7 +89,7 @@ pub(crate) struct Mailbox {
 
 impl World {
     pub(crate) async fn append(&self, events: Vec<NewEvent>) -> Stored {
-        self.appender.append(&delivery(events)).await.expect("the append is stored")
+        self.appender.append(delivery(events)).await.expect("the append is stored")
     }
 
     /// `count` messages of one phone, each in a delivery of its own. Returns the chat.

@@ -193,7 +193,7 @@ async fn append(pool: &PgPool, callers: usize, batch: usize, length: Duration) -
             let mut stored = 0;
             while began.elapsed() < length {
                 let events = (0..batch).map(|_| event(rand::random_range(0..CHATS))).collect();
-                stored += appender.append(&delivery(events)).await?.created.len();
+                stored += appender.append(delivery(events)).await?.created.len();
             }
             anyhow::Ok(stored)
         });
@@ -244,7 +244,7 @@ async fn fill(pool: &PgPool, chats: usize, depth: usize) -> anyhow::Result<()> {
         let (appender, part) = (appender.clone(), part.to_vec());
         tasks.spawn(async move {
             for rows in part.chunks(ROWS) {
-                appender.append(&delivery(rows.iter().map(|&chat| event(chat)).collect())).await?;
+                appender.append(delivery(rows.iter().map(|&chat| event(chat)).collect())).await?;
             }
             anyhow::Ok(())
         });

@@ -119,7 +119,7 @@ async fn deliver(appender: &Appender, citizens: &[usize]) -> anyhow::Result<i64>
         citizens.iter().map(|&citizen| (citizen, format!("wamid.{}", Uuid::now_v7().simple()))).collect();
     let mut repeated = 0;
     loop {
-        match appender.append(&delivery(&messages)).await {
+        match appender.append(delivery(&messages)).await {
             Ok(stored) => {
                 let told = stored.created.len() + stored.duplicates;
                 ensure!(told == messages.len() && stored.rejected == 0, "a delivery ended as {stored:?}");

@@ -190,7 +190,7 @@ pub(in crate::cluster) async fn postgres_restart(
     })
     .await?;
     outcome.only_refused(&[503])?;
-    ensure!(outcome.broken.is_empty(), "{outcome}");
+    ensure!(outcome.broken.is_empty() && outcome.unconnected.is_empty(), "{outcome}");
     if outcome.refused.is_empty() {
         bail!("nothing was refused while the database was down: {outcome}");
     }

@@ -101,7 +101,7 @@ pub(super) async fn replay(args: ChangeArgs, kind: Kind, to: Option<String>) -> 
         match reread::read(one, content, kind, to.as_deref()) {
             Reread::Readable(_) if args.dry_run => replayed += 1,
             Reread::Readable(delivery) => {
-                let stored = appender.append(delivery.clone()).await.map_err(|error| {
+                let stored = appender.append(*delivery).await.map_err(|error| {
                     anyhow::Error::new(error).context(format!("rejection {} is not appended", one.id))
                 })?;
                 created += stored.created.len();

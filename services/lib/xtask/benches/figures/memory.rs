@@ -153,7 +153,7 @@ async fn fill(pool: &sqlx::PgPool) -> anyhow::Result<()> {
             rejections: Vec::new(),
             receipts: Vec::new(),
         };
-        let stored = appender.append(delivery.clone()).await?;
+        let stored = appender.append(delivery).await?;
         ensure!(stored.created.len() == BATCH, "a delivery ended as {stored:?}");
     }
     Ok(())

@@ -75,7 +75,7 @@ pub(super) async fn fill(pool: &PgPool, chats: usize) -> anyhow::Result<()> {
             rejections: Vec::new(),
             receipts: Vec::new(),
         };
-        let stored = appender.append(delivery.clone()).await.context("the crowd cannot be stored")?;
+        let stored = appender.append(delivery).await.context("the crowd cannot be stored")?;
         ensure!(stored.created.len() == BATCH, "a delivery ended as {stored:?}");
     }
     Ok(())

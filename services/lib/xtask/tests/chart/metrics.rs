@@ -76,6 +76,19 @@ async fn due_reports_count_unless_the_outbox_is_paused_or_the_breaker_not_closed
 }
 
 #[tokio::test]
+async fn who_watches_sees_how_the_way_to_a_contractor_stands() {
+    let database = testkit::database().await;
+    run(
+        &database.pool,
+        "insert into report.push_breaker (channel, state, doubts) values ('whatsapp', 'open', 2)",
+    )
+    .await;
+    let mut watcher = PgConnection::connect(&database.url_as("abisu_metrics")).await.unwrap();
+    let asked = "select doubts::float8 from metrics.breaker where channel = 'whatsapp' and state = 'open'";
+    assert!((ask(&mut watcher, asked).await - 2.0).abs() < 0.1);
+}
+
+#[tokio::test]
 async fn the_role_sees_counters_and_nothing_else() {
     let database = testkit::database().await;
     let mut keda = PgConnection::connect(&database.url_as("abisu_metrics")).await.unwrap();
@@ -85,6 +98,7 @@ async fn the_role_sees_counters_and_nothing_else() {
         "select count(*) from report.report",
         "select count(*) from inbound.event",
         "insert into metrics.ready_chat values ('x', 1)",
+        "update metrics.breaker set state = 'closed'",
         "create table metrics.mine ()",
     ] {
         let error = sqlx::raw_sql(statement).execute(&mut keda).await.unwrap_err();

@@ -1,6 +1,6 @@
 //! The taxonomy of the city's files: the built-in city's, or those of the folders that the configuration names.
 
-use flow_json::{BUILTIN, Problem, Taxonomy};
+use flow_json::{GivenFiles, Taxonomy, in_one_line};
 use runtime::ConfigError;
 use runtime::city::CityFilesArgs;
 
@@ -10,35 +10,19 @@ use runtime::city::CityFilesArgs;
 /// A file that cannot be read; else the first problem in them, and how many there are.
 pub(crate) fn taxonomy(args: CityFilesArgs) -> Result<Taxonomy, ConfigError> {
     let files = args.read()?;
-    let taxonomy = files.taxonomy.as_deref().unwrap_or(BUILTIN.taxonomy);
-    let read = match &files.catalogs {
-        None => Taxonomy::from_yaml(taxonomy, BUILTIN.catalogs, BUILTIN.partner),
-        Some(catalogs) => {
-            let languages: Vec<(&str, &str)> = catalogs
-                .languages
-                .iter()
-                .map(|(language, text)| (language.as_str(), text.as_str()))
-                .collect();
-            Taxonomy::from_yaml(taxonomy, &languages, &catalogs.partner)
-        }
+    let catalogs = files.catalogs.as_ref();
+    let given = GivenFiles {
+        taxonomy: files.taxonomy.as_deref(),
+        catalogs: catalogs.map(|catalogs| (&catalogs.languages[..], catalogs.partner.as_str())),
     };
     let name = if files.catalogs.is_some() { "ABISU_CATALOGS_DIR" } else { "ABISU_FLOWS_DIR" };
-    read.map_err(|problems| ConfigError::invalid(name, told(&problems)))
-}
-
-fn told(problems: &[Problem]) -> String {
-    match problems {
-        [] => "the city's files cannot be used".to_owned(),
-        [only] => only.to_string(),
-        [first, rest @ ..] => {
-            format!("{first} (and {} more: `abisu flows check` says all of them)", rest.len())
-        }
-    }
+    given.taxonomy().map_err(|problems| ConfigError::invalid(name, in_one_line(&problems)))
 }
 
 #[cfg(test)]
 mod tests {
     use clap::Parser;
+    use flow_json::BUILTIN;
 
     use super::*;
 

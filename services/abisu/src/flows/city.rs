@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::anyhow;
 use dialogue::Language;
 use dialogue::texts::check_all;
-use flow_json::{BUILTIN, Taxonomy};
+use flow_json::{BUILTIN, GivenFiles, Taxonomy};
 use runtime::city::{CityFiles, CityFilesArgs};
 
 use crate::Failure;
@@ -32,17 +32,12 @@ impl City {
     /// A folder or file that cannot be read; else every problem, one a line.
     pub(crate) fn load(&self) -> Result<Taxonomy, Failure> {
         let CityFiles { taxonomy, catalogs } = self.args.clone().read()?;
-        let tree = taxonomy.as_deref().unwrap_or(BUILTIN.taxonomy);
-        let read = match &catalogs {
-            None => Taxonomy::from_yaml(tree, BUILTIN.catalogs, BUILTIN.partner),
-            Some(catalogs) => {
-                let languages = catalogs.languages.iter();
-                let languages: Vec<(&str, &str)> =
-                    languages.map(|(language, text)| (language.as_str(), text.as_str())).collect();
-                Taxonomy::from_yaml(tree, &languages, &catalogs.partner)
-            }
+        let catalogs = catalogs.as_ref();
+        let given = GivenFiles {
+            taxonomy: taxonomy.as_deref(),
+            catalogs: catalogs.map(|catalogs| (&catalogs.languages[..], catalogs.partner.as_str())),
         };
-        read.map_err(|problems| {
+        given.taxonomy().map_err(|problems| {
             self.refuse("the files of the form", problems.iter().map(ToString::to_string).collect())
         })
     }

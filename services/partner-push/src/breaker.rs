@@ -12,10 +12,18 @@
 //! is refused for its own sake (a 422) counts as an answer: the partner works.
 //!
 //! **Doubts.** Where creates have left reports in doubt, a login that works says little, so the trial also reads where
-//! creates go; while that fails, no report is risked. Where it works and creates do not, nothing but a create can tell
-//! that it is over, and each costs a person a look. So these are spaced out: each waits four times as long as the one
-//! before, five in ten hours. Where the platform can be searched, a doubt ends by itself and they come every quarter of an
-//! hour at least.
+//! creates go; while that fails, no report is risked, and what was on its way when it opened is all that a person has to
+//! look up, however long it lasts. Two things are left over:
+//!
+//! * *Login and read work, and creates alone fail.* Nothing but a create can tell that it is over, and each costs a person
+//!   a look. Never to try would cost less in such an outage and far more after it: nothing would go out until somebody
+//!   came, after every hiccup of half a minute. So they are tried and spaced out: each waits four times as long as the one
+//!   before, five in ten hours, and a pause that the platform asks for (`Retry-After`) is kept. What they cost is never a
+//!   second record. Where the platform can be searched, a doubt ends by itself and they come every quarter of an hour at
+//!   least.
+//! * *The read fails in good times too*, as some frameworks answer 500 to a method that they do not have. A process that
+//!   has seen that beside a create that worked takes no notice of reads ([`crate::worker`]). One that has not, since it was
+//!   started in the outage, would wait for ever: after [`BLIND`] trials in a row it risks a create all the same.
 
 use std::time::Duration;
 
@@ -23,6 +31,8 @@ use runtime::backoff::Backoff;
 
 /// Failures in a row that open it.
 const FAILURES: u32 = 3;
+/// Trials in a row after which a read that fails is no reason any more: twelve hours, a minute each.
+const BLIND: u32 = 720;
 
 /// What kind of failure it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -54,7 +64,18 @@ impl Cause {
 pub(crate) enum Signal {
     Answered,
     Throttled(Duration),
-    Failed(Cause),
+    /// `told`: the pause that was asked for all the same.
+    Failed {
+        cause: Cause,
+        told: Duration,
+    },
+}
+
+impl Signal {
+    /// A failure that says nothing of how long it lasts.
+    pub(crate) const fn failed(cause: Cause) -> Self {
+        Self::Failed { cause, told: Duration::ZERO }
+    }
 }
 
 /// What recording a signal led to.
@@ -99,6 +120,11 @@ pub(crate) struct Breaker {
 }
 
 impl Breaker {
+    /// Whether a trial goes on although the read has failed, after `trips` that opened it in a row.
+    pub(crate) const fn tries_blindly(trips: u32) -> bool {
+        trips > 0 && trips.is_multiple_of(BLIND)
+    }
+
     /// So long may what was held back have to wait, however long the breaker itself does.
     pub(crate) fn longest(self) -> Duration {
         self.first * 180
@@ -117,8 +143,8 @@ impl Breaker {
     }
 
     fn next(self, state: State, signal: Signal, jitter: f64) -> (State, Option<Cause>) {
-        let open = |cause, trips, doubts| {
-            let left = self.wait(cause, trips, doubts, jitter);
+        let open = |cause, told: Duration, trips, doubts| {
+            let left = self.wait(cause, trips, doubts, jitter).max(told);
             (State::Open { left, trips, doubts }, Some(cause))
         };
         let pause = |pause: Duration, trips, doubts| {
@@ -129,13 +155,13 @@ impl Breaker {
             (_, Signal::Answered) => (State::Closed { streak: 0, doubts: 0 }, None),
             (State::Closed { doubts, .. }, Signal::Throttled(told)) => pause(told, 0, doubts),
             (State::Trial { trips, doubts }, Signal::Throttled(told)) => pause(told, trips, doubts),
-            (State::Trial { trips, doubts }, Signal::Failed(cause)) => {
-                open(cause, trips + 1, doubts + u32::from(cause == Cause::Uncertain))
+            (State::Trial { trips, doubts }, Signal::Failed { cause, told }) => {
+                open(cause, told, trips + 1, doubts + u32::from(cause == Cause::Uncertain))
             }
-            (State::Closed { streak, doubts }, Signal::Failed(cause)) => {
+            (State::Closed { streak, doubts }, Signal::Failed { cause, told }) => {
                 let doubts = doubts.max(u32::from(cause == Cause::Uncertain));
                 if cause == Cause::Misconfigured || streak + 1 >= FAILURES {
-                    return open(cause, 1, doubts);
+                    return open(cause, told, 1, doubts);
                 }
                 (State::Closed { streak: streak + 1, doubts }, None)
             }
@@ -160,7 +186,7 @@ mod tests {
     use super::*;
 
     const BREAKER: Breaker = Breaker { first: Duration::from_secs(5), searchable: false };
-    const AWAY: Signal = Signal::Failed(Cause::Unreachable);
+    const AWAY: Signal = Signal::failed(Cause::Unreachable);
 
     fn seconds(n: u64) -> Duration {
         Duration::from_secs(n)
@@ -193,7 +219,7 @@ mod tests {
     #[test]
     fn what_was_in_flight_when_it_opened_says_nothing_new() {
         let open = State::Open { left: seconds(3), trips: 2, doubts: 0 };
-        for signal in [AWAY, Signal::Answered, Signal::Failed(Cause::Misconfigured)] {
+        for signal in [AWAY, Signal::Answered, Signal::failed(Cause::Misconfigured)] {
             let (still, recorded) = BREAKER.record(open, signal, 0.5);
             assert_eq!((still, recorded.opened, recorded.outage), (open, None, true));
         }
@@ -216,7 +242,7 @@ mod tests {
 
     #[test]
     fn a_misconfiguration_opens_it_at_once_and_longer() {
-        let (open, _) = after(CLOSED, &[Signal::Failed(Cause::Misconfigured)]);
+        let (open, _) = after(CLOSED, &[Signal::failed(Cause::Misconfigured)]);
         assert_eq!(open, State::Open { left: seconds(30), trips: 1, doubts: 0 });
     }
 
@@ -229,7 +255,7 @@ mod tests {
 
     /// Trials in ten hours in which the login and the read work and creates do not.
     fn risked_in_ten_hours(breaker: Breaker) -> (u32, Duration) {
-        let doubt = Signal::Failed(Cause::Uncertain);
+        let doubt = Signal::failed(Cause::Uncertain);
         let (mut state, mut spent, mut trials, mut longest) = (CLOSED, seconds(0), 0, seconds(0));
         for _ in 0..FAILURES {
             state = breaker.record(state, doubt, 0.5).0;
@@ -267,13 +293,39 @@ mod tests {
             state = State::Trial { trips, doubts: 1 };
         }
         assert_eq!(waits, [10, 20, 40, 60, 60]);
-        let (open, _) = after(state, &[Signal::Failed(Cause::Uncertain)]);
+        let (open, _) = after(state, &[Signal::failed(Cause::Uncertain)]);
         assert_eq!(open, State::Open { left: seconds(120), trips: 7, doubts: 2 });
     }
 
     #[test]
+    fn a_pause_that_is_asked_for_is_kept_also_where_a_doubt_is_left() {
+        let doubt = Signal::Failed { cause: Cause::Uncertain, told: seconds(600) };
+        let (open, recorded) = after(CLOSED, &[doubt, doubt, doubt]);
+        assert_eq!(open, State::Open { left: seconds(600), trips: 1, doubts: 1 });
+        assert_eq!(recorded.hold, seconds(600));
+        let short = Signal::Failed { cause: Cause::Uncertain, told: seconds(1) };
+        let (open, _) = after(State::Trial { trips: 1, doubts: 1 }, &[short]);
+        assert_eq!(open, State::Open { left: seconds(120), trips: 2, doubts: 2 });
+    }
+
+    #[test]
+    fn a_read_that_never_works_is_believed_for_ten_hours_and_not_for_ever() {
+        let (mut state, mut spent) = (State::Open { left: seconds(30), trips: 1, doubts: 1 }, seconds(0));
+        while let State::Open { left, trips, doubts } = state {
+            spent += left;
+            if Breaker::tries_blindly(trips) {
+                break;
+            }
+            // The least that a wait can be.
+            state = BREAKER.record(State::Trial { trips, doubts }, AWAY, 0.0).0;
+        }
+        assert!(spent > seconds(36_000) && spent < seconds(2 * 36_000), "{spent:?}");
+        assert!(!Breaker::tries_blindly(0));
+    }
+
+    #[test]
     fn a_doubt_among_the_failures_that_open_it_is_remembered() {
-        let (open, _) = after(CLOSED, &[Signal::Failed(Cause::Uncertain), AWAY, AWAY]);
+        let (open, _) = after(CLOSED, &[Signal::failed(Cause::Uncertain), AWAY, AWAY]);
         assert_eq!(open, State::Open { left: seconds(5), trips: 1, doubts: 1 });
     }
 }

@@ -22,11 +22,19 @@ pub(crate) enum Allowance {
     Send { most: usize, pacing: bool },
     /// One at a time: the trial is ours.
     One,
-    /// The trial has just become ours: log in first, and record it if that fails. `doubtful`: creates have left reports in
-    /// doubt, so a login alone is no sign.
-    Knock { doubtful: bool },
+    /// The trial has just become ours: log in first, and record it if that fails.
+    Knock(Trial),
     /// Nothing, for so long at least. Look again earlier all the same: people and other replicas change it.
     Wait(Duration),
+}
+
+/// A trial that has just begun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Trial {
+    /// Creates have left reports in doubt, so a login alone is no sign.
+    pub(crate) doubtful: bool,
+    /// It has been shut for so long that a create is risked without any further sign.
+    pub(crate) blind: bool,
 }
 
 /// What questions are worth, which make no record.
@@ -97,7 +105,7 @@ impl Gate {
             }
             _ if look.left > 0.0 => Ok(Allowance::Wait(look.left())),
             _ => Ok(match self.take_trial().await? {
-                Some(doubtful) => Allowance::Knock { doubtful },
+                Some(trial) => Allowance::Knock(trial),
                 None => Allowance::Wait(Duration::ZERO),
             }),
         }
@@ -138,13 +146,19 @@ impl Gate {
         Recorded { outage: false, hold: self.breaker.first, opened: None }
     }
 
+    /// What is recorded of a failure that is one report's own: that one waits as long as it can.
+    pub(crate) fn aside(&self) -> Recorded {
+        // Of a misconfiguration it is doubled.
+        Recorded { outage: false, hold: self.breaker.longest() / 2, opened: None }
+    }
+
     /// Takes notice of what a request or a login said. What cannot be written is said and forgotten: then nothing can
     /// be claimed either.
     pub(crate) async fn record(&self, signal: Signal) -> Recorded {
         let quiet = self.quiet();
         let written = match signal {
             Signal::Answered => self.answered().await.map(|()| quiet),
-            Signal::Throttled(_) | Signal::Failed(_) => self.failed(signal).await,
+            Signal::Throttled(_) | Signal::Failed { .. } => self.failed(signal).await,
         };
         written.unwrap_or_else(|error| {
             tracing::warn!(%error, "the breaker was not told");
@@ -160,11 +174,22 @@ impl Gate {
         Ok(look)
     }
 
-    /// Some: the trial is ours, and whether there are doubts.
-    async fn take_trial(&self) -> Result<Option<bool>, sqlx::Error> {
+    /// Some: the trial is ours.
+    async fn take_trial(&self) -> Result<Option<Trial>, sqlx::Error> {
         let length = self.trial.as_secs_f64();
-        sqlx::query_file_scalar!("src/store/take_trial.sql", self.channel, self.owner, length)
+        let taken = sqlx::query_file!("src/store/take_trial.sql", self.channel, self.owner, length)
             .fetch_optional(&self.pool)
+            .await?;
+        Ok(taken.map(|row| Trial {
+            doubtful: row.doubts > 0,
+            blind: Breaker::tries_blindly(u32::try_from(row.trips).unwrap_or_default()),
+        }))
+    }
+
+    /// Whether a refusal of a path or a right is one of this report only.
+    pub(crate) async fn is_its_own(&self, report_id: Uuid) -> Result<bool, sqlx::Error> {
+        sqlx::query_file_scalar!("src/store/is_its_own.sql", report_id, self.channel)
+            .fetch_one(&self.pool)
             .await
     }
 

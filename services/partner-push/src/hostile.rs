@@ -124,12 +124,13 @@ fn contractor(base_url: &str) -> Box<dyn Partner> {
     partner::connect(&partner, timeouts).unwrap()
 }
 
+fn prepared(endpoint: String, body: impl Into<bytes::Bytes>) -> Prepared {
+    let external_code = "REF-2026-00001".to_owned();
+    Prepared { external_code, endpoint, body: body.into(), body_sha256: [0; 32] }
+}
+
 async fn create(base_url: &str, length: usize) -> Seen {
-    let prepared = Prepared {
-        endpoint: format!("{base_url}/api/incidents"),
-        body: vec![b' '; length].into(),
-        body_sha256: [0; 32],
-    };
+    let prepared = prepared(format!("{base_url}/api/incidents"), vec![b' '; length]);
     contractor(base_url).create(&Pass("token".into()), &prepared).await
 }
 
@@ -192,6 +193,10 @@ async fn an_accepting_head_stands_whatever_becomes_of_its_body() {
     for (what, act) in [
         ("cut", Act::Say("HTTP/1.1 201 Created\r\ncontent-length: 20\r\n\r\n{\"id\":")),
         ("stalled", Act::SayThenStall("HTTP/1.1 201 Created\r\ncontent-length: 20\r\n\r\n{\"id\":")),
+        (
+            "cut in a chunk",
+            Act::Say("HTTP/1.1 201 Created\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{\"id\"\r\n9\r\n:"),
+        ),
         ("not JSON", Act::Say("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok")),
         ("empty", Act::Say("HTTP/1.1 204 No Content\r\n\r\n")),
         ("unusable id", Act::Say("HTTP/1.1 201 Created\r\ncontent-length: 9\r\n\r\n{\"id\":[]}")),
@@ -206,6 +211,10 @@ async fn an_id_is_read_also_after_an_interim_answer() {
     for bytes in [
         "HTTP/1.1 201 Created\r\ncontent-length: 14\r\n\r\n{\"id\":\"INC-1\"}",
         "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 201 Created\r\ncontent-length: 14\r\n\r\n{\"id\":\"INC-1\"}",
+        "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 201 Created\r\ncontent-length: 14\r\n\r\n{\"id\":\"INC-1\"}",
+        "HTTP/1.1 201 Created\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{\"id\"\r\n9;x=y\r\n:\"INC-1\"}\r\n0\r\n\r\n",
+        // As long as the connection.
+        "HTTP/1.0 201 Created\r\n\r\n{\"id\":\"INC-1\"}",
     ] {
         let seen = against(Act::Say(bytes), SMALL).await;
         assert_eq!(class(&seen), Class::Accepted);
@@ -268,8 +277,7 @@ async fn every_create_has_a_connection_of_its_own() {
     let (address, mut connections) = server(Act::SayThenStall(answer)).await;
     let base_url = format!("http://{address}");
     let contractor = contractor(&base_url);
-    let prepared =
-        Prepared { endpoint: format!("{base_url}/api/incidents"), body: "{}".into(), body_sha256: [0; 32] };
+    let prepared = prepared(format!("{base_url}/api/incidents"), "{}");
     for _ in 0..2 {
         let seen = contractor.create(&Pass("token".into()), &prepared).await;
         assert_eq!(class(&seen), Class::Accepted);
@@ -280,8 +288,7 @@ async fn every_create_has_a_connection_of_its_own() {
 #[tokio::test]
 async fn what_cannot_be_built_concerns_everybody() {
     let (address, _connections) = server(Act::Close).await;
-    let prepared =
-        Prepared { endpoint: format!("http://{address}"), body: "{}".into(), body_sha256: [0; 32] };
+    let prepared = prepared(format!("http://{address}"), "{}");
     let seen = contractor("http://unused").create(&Pass("two\nlines".into()), &prepared).await;
     assert_eq!((seen.proof, seen.detail.contains("built")), (Proof::Unbuilt, true));
 }

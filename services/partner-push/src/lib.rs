@@ -26,6 +26,7 @@ mod metrics;
 mod names;
 mod probe;
 mod push;
+mod reads;
 mod shrink;
 mod signal;
 mod store;
@@ -48,6 +49,7 @@ use crate::gate::Gate;
 use crate::ledger::Ledger;
 use crate::metrics::Metrics;
 use crate::push::Pusher;
+use crate::reads::Reads;
 use crate::taxonomies::Taxonomies;
 use crate::worker::Worker;
 
@@ -80,10 +82,11 @@ pub async fn run(config: Config, shell: Shell) -> anyhow::Result<()> {
     // One session at the platform, whatever the reports came by.
     let partner: Arc<dyn Partner> =
         partner::connect(&partner, sending.timeouts()).context("the HTTP client cannot be set up")?.into();
-    let ledger = Ledger { pool, metrics };
+    let (ledger, reads) = (Ledger { pool, metrics }, Reads::default());
     for channel in channels {
         let pusher = Pusher {
             partner: Arc::clone(&partner),
+            reads: reads.clone(),
             gate: Gate {
                 pool: ledger.pool.clone(),
                 channel,

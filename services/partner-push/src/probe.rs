@@ -29,6 +29,8 @@ const LOOK_EVERY: (Duration, Duration) = (Duration::from_millis(50), Duration::f
 pub(crate) async fn run(pusher: Arc<Pusher>, listener: Listener) {
     let first = pusher.sending.probe_delay;
     let every = (first / 4).clamp(LOOK_EVERY.0, LOOK_EVERY.1);
+    // Those of which nothing can be told stay due: the look goes on behind them and begins anew at the end.
+    let mut after = None;
     loop {
         tokio::select! {
             () = pusher.stopping.cancelled() => return,
@@ -39,14 +41,15 @@ pub(crate) async fn run(pusher: Arc<Pusher>, listener: Listener) {
         if reach == Reach::Away {
             continue;
         }
-        let due =
-            match store::doubtful(&pusher.ledger.pool, &pusher.gate.channel, first, first * SECOND).await {
-                Ok(due) => due,
-                Err(error) => {
-                    tracing::warn!(%error, "doubtful reports could not be looked for");
-                    continue;
-                }
-            };
+        let (pool, channel) = (&pusher.ledger.pool, &pusher.gate.channel);
+        let due = match store::doubtful(pool, channel, first, first * SECOND, after).await {
+            Ok(due) => due,
+            Err(error) => {
+                tracing::warn!(%error, "doubtful reports could not be looked for");
+                continue;
+            }
+        };
+        after = due.last().filter(|_| due.len() >= store::DOUBTFUL_AT_ONCE).map(|last| last.opened_at);
         for report in due {
             if pusher.stopping.is_cancelled() {
                 return;

@@ -20,6 +20,7 @@ use crate::config::Sending;
 use crate::ending::{Ending, answer, charged, evidence};
 use crate::gate::{Gate, Leave};
 use crate::ledger::Ledger;
+use crate::reads::Reads;
 use crate::signal::{login_signal, signal};
 use crate::store::{Settlement, ToCome};
 use crate::taxonomies::Taxonomies;
@@ -30,6 +31,7 @@ pub(crate) const SOON: Duration = Duration::from_secs(1);
 /// What handles claimed reports.
 pub(crate) struct Pusher {
     pub(crate) partner: Arc<dyn Partner>,
+    pub(crate) reads: Reads,
     pub(crate) gate: Gate,
     pub(crate) taxonomies: Taxonomies,
     /// For a platform that takes photos as links.
@@ -112,7 +114,10 @@ impl Pusher {
         }
         match outcome {
             Outcome::Sent { .. } => {
-                tracing::info!(report.id = %report_id, attempts, "a report was handed over")
+                tracing::info!(report.id = %report_id, attempts, "a report was handed over");
+                if !self.stopping.is_cancelled() {
+                    self.reads.learn(self.partner.as_ref()).await;
+                }
             }
             Outcome::Retry(wait) | Outcome::Defer(wait) => tracing::info!(
                 report.id = %report_id, attempts, reason, outcome = outcome.name(), wait_ms = wait.as_millis(),
@@ -168,6 +173,7 @@ impl Pusher {
                 let recorded = match signal(class, answer(&seen)) {
                     // An answer to what left before anything failed says nothing of what has failed since.
                     Signal::Answered if !opened.troubled => self.gate.quiet(),
+                    _ if class == Class::Misconfigured && self.is_its_own(claimed).await => self.gate.aside(),
                     signal => self.record(signal).await,
                 };
                 let ending = self.judge(claimed, &pass, attempt_id, class, seen, recorded).await;
@@ -177,6 +183,25 @@ impl Pusher {
                 return Ending::unsent(Outcome::Defer(SOON), "database_unavailable");
             }
         }
+    }
+
+    /// Whether the partner refuses its path or our rights to this report only, as for a category that it does not know:
+    /// then it waits by itself and holds up nobody. Where that cannot be told, it is taken for everybody's.
+    async fn is_its_own(&self, claimed: &Claimed) -> bool {
+        let its_own = match self.gate.is_its_own(claimed.report_id).await {
+            Ok(its_own) => its_own,
+            Err(error) => {
+                tracing::warn!(report.id = %claimed.report_id, %error, "the attempts of a report cannot be read");
+                false
+            }
+        };
+        if its_own {
+            tracing::error!(
+                report.id = %claimed.report_id,
+                "the partner refuses the path or the right for this report and takes others: it waits until somebody acts"
+            );
+        }
+        its_own
     }
 
     /// Commits "about to send". Without that, nothing leaves.

@@ -36,23 +36,23 @@ impl Pusher {
 
 /// What a create says about the partner. A refusal of this one report says that it works.
 pub(crate) fn signal(class: Class, answer: Option<&Answer>) -> Signal {
+    let told = answer.and_then(|answer| answer.retry_after);
+    let failed = |cause| Signal::Failed { cause, told: told.unwrap_or_default() };
     match class {
         Class::Accepted | Class::AcceptedNoId | Class::AlreadyThere | Class::Rejected => Signal::Answered,
         Class::NotProcessed(NotProcessed::PassSpent) => Signal::Answered,
-        Class::NotProcessed(NotProcessed::Throttled) => {
-            Signal::Throttled(answer.and_then(|answer| answer.retry_after).unwrap_or(DEFAULT_PAUSE))
-        }
-        Class::NotSent | Class::NotProcessed(NotProcessed::Documented) => Signal::Failed(Cause::Unreachable),
-        Class::Misconfigured => Signal::Failed(Cause::Misconfigured),
-        Class::Ambiguous => Signal::Failed(Cause::Uncertain),
+        Class::NotProcessed(NotProcessed::Throttled) => Signal::Throttled(told.unwrap_or(DEFAULT_PAUSE)),
+        Class::NotSent | Class::NotProcessed(NotProcessed::Documented) => failed(Cause::Unreachable),
+        Class::Misconfigured => failed(Cause::Misconfigured),
+        Class::Ambiguous => failed(Cause::Uncertain),
     }
 }
 
 /// What a failed login says about the partner.
 pub(crate) fn login_signal(why: &NoPass) -> Signal {
     match why {
-        NoPass::Refused(_) => Signal::Failed(Cause::Misconfigured),
+        NoPass::Refused(_) => Signal::failed(Cause::Misconfigured),
         NoPass::Throttled(pause) => Signal::Throttled(pause.unwrap_or(DEFAULT_PAUSE)),
-        NoPass::Unavailable(_) => Signal::Failed(Cause::Unreachable),
+        NoPass::Unavailable(_) => Signal::failed(Cause::Unreachable),
     }
 }

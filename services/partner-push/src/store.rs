@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use bus::outbox::{self, Evidence, Outcome, Step};
+use chrono::{DateTime, Utc};
 use serde_json::Value;
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
@@ -166,17 +167,22 @@ pub(crate) struct Doubtful {
     pub(crate) epoch: i64,
     pub(crate) reference: String,
     pub(crate) attempt_id: Uuid,
+    pub(crate) opened_at: DateTime<Utc>,
     /// Searches since then that found nothing.
     pub(crate) absences: i64,
 }
 
-/// Doubtful reports that are due for a search: `first` after the request, again `second` after a search that found
-/// nothing.
+/// So many doubtful reports are looked for at once, at most.
+pub(crate) const DOUBTFUL_AT_ONCE: usize = 20;
+
+/// Doubtful reports that are due for a search, oldest first: `first` after the request, again `second` after a search that
+/// found nothing. Only those whose request left after `after`.
 pub(crate) async fn doubtful(
     pool: &PgPool,
     channel: &str,
     first: Duration,
     second: Duration,
+    after: Option<DateTime<Utc>>,
 ) -> Result<Vec<Doubtful>, sqlx::Error> {
     sqlx::query_file_as!(
         Doubtful,
@@ -184,7 +190,8 @@ pub(crate) async fn doubtful(
         channel,
         first.as_secs_f64(),
         second.as_secs_f64(),
-        ABSENT
+        ABSENT,
+        after
     )
     .fetch_all(pool)
     .await

@@ -2,7 +2,7 @@
 //!
 //! Woken by a notification, by a send or a push that ended, and by a poll, which is what finds reports whose time has
 //! come. While there is more than can be sent, a claim is one statement for all slots that are free; the gate is looked
-//! at by itself only where that brought less.
+//! at by itself only where that brought less, and at rest after every other poll: the claim heeds a pause without it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,9 +14,12 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::{JoinError, JoinSet};
 use tracing::Instrument;
 
-use crate::gate::Allowance;
+use crate::gate::{Allowance, Trial};
 use crate::push::Pusher;
 use crate::signal::login_signal;
+
+/// A poll that is longer is followed by a look at the gate each time, so that a change is seen within two seconds.
+const SHORT_POLL: Duration = Duration::from_secs(1);
 
 /// The loop of one process.
 pub(crate) struct Worker {
@@ -32,9 +35,9 @@ impl Worker {
     pub(crate) async fn run(self) {
         let stopping = self.pusher.stopping.clone();
         let mut pushes = JoinSet::new();
-        let mut told = 0;
+        let (mut told, mut at_rest) = (0, false);
         while !stopping.is_cancelled() {
-            let pause = self.work(&mut pushes).await;
+            let pause = self.work(&mut pushes, &mut at_rest).await;
             // The channels share one gauge.
             let in_flight = i64::try_from(pushes.len()).unwrap_or(i64::MAX);
             self.pusher.ledger.metrics.in_flight.inc_by(in_flight - told);
@@ -52,8 +55,9 @@ impl Worker {
         self.pusher.gate.give_up_trial().await;
     }
 
-    /// Claims for the free slots and starts the pushes. None: there may be more to claim at once.
-    async fn work(&self, pushes: &mut JoinSet<()>) -> Option<Pause> {
+    /// Claims for the free slots and starts the pushes. None: there may be more to claim at once. `at_rest`: the last look
+    /// found the gate wide open and nothing to send.
+    async fn work(&self, pushes: &mut JoinSet<()>, at_rest: &mut bool) -> Option<Pause> {
         while let Some(ended) = pushes.try_join_next() {
             report_panic(ended);
         }
@@ -75,20 +79,26 @@ impl Worker {
                 if claimed == free {
                     return None;
                 }
+                if std::mem::take(at_rest) && claimed == 0 && self.poll <= SHORT_POLL {
+                    return Some(Pause::UntilNews);
+                }
             }
             Err(pause) => return Some(pause),
         }
         // The outbox is empty, or the gate is not wide open.
         let (most, pacing) = match self.pusher.gate.allowance(slots.len()).await {
-            Ok(Allowance::Send { pacing: false, .. }) => return Some(Pause::UntilNews),
+            Ok(Allowance::Send { pacing: false, .. }) => {
+                *at_rest = true;
+                return Some(Pause::UntilNews);
+            }
             Ok(Allowance::Send { most, pacing: true }) => (most, true),
             Ok(Allowance::One) if pushes.is_empty() => (1, false),
             Ok(Allowance::One) => return Some(Pause::UntilOneEnds),
             // Looked at again after a poll at the latest: people and other replicas change it.
             Ok(Allowance::Wait(wait)) if wait.is_zero() => return Some(Pause::For(self.poll)),
             Ok(Allowance::Wait(wait)) => return Some(Pause::For(wait.min(self.poll))),
-            Ok(Allowance::Knock { doubtful }) => {
-                let knock = self.knock(doubtful).instrument(tracing::info_span!("log in"));
+            Ok(Allowance::Knock(trial)) => {
+                let knock = self.knock(trial).instrument(tracing::info_span!("log in"));
                 if let Err(why) = knock.await {
                     self.pusher.record(login_signal(&why)).await;
                 }
@@ -150,14 +160,20 @@ impl Worker {
     }
 
     /// A sign of life that makes no record. Where creates have left doubts, a login is too little of one.
-    async fn knock(&self, doubtful: bool) -> Result<(), NoPass> {
+    async fn knock(&self, trial: Trial) -> Result<(), NoPass> {
         let partner = &self.pusher.partner;
         partner.knock().await?;
-        if doubtful {
-            let pass = partner.pass().await?;
-            partner.browse(&pass).await?;
+        if !trial.doubtful || self.pusher.reads.are_useless() {
+            return Ok(());
         }
-        Ok(())
+        let pass = partner.pass().await?;
+        match partner.browse(&pass).await {
+            Err(NoPass::Unavailable(seen)) if trial.blind => {
+                tracing::warn!(seen, "reads have failed for so long that one report is tried without them");
+                Ok(())
+            }
+            other => other,
+        }
     }
 
     async fn rest(&self, pause: Pause) {

@@ -15,6 +15,7 @@ use crate::answer;
 use crate::args::PartnerConfig;
 use crate::list::{self, Listed, Listing};
 use crate::platform::{List, Platform, Remarks};
+use crate::refusal::Refusal;
 use crate::session::Session;
 use crate::wire::{Timeouts, client, get, look, send};
 use crate::{
@@ -82,10 +83,10 @@ impl Contractor {
     }
 
     /// What a head and its body prove. A body that is cut, stalls or makes no sense takes nothing from the head.
-    async fn read_answer(&self, response: Response) -> Seen {
+    async fn read_answer(&self, prepared: &Prepared, response: Response) -> Seen {
         let status = response.status().as_u16();
         let retry_after = answer::retry_after(response.headers());
-        let body = answer::body(response).await;
+        let body = answer::body(response, answer::MOST_BYTES).await;
         let mut answer = Answer { status, retry_after, ..Answer::default() };
         let mut detail = format!("http {status}");
         match body.as_deref() {
@@ -95,11 +96,13 @@ impl Contractor {
                 answer.id = answer::record_id(body, &self.platform.create.id);
             }
             Some(body) => {
-                let named = answer::fields_named(body, &self.platform);
+                let refusal = Refusal::read(body);
+                let named = refusal.fields_named(&self.platform);
                 if !named.is_empty() {
                     detail.push_str(&format!(", naming {}", named.join(", ")));
                 }
-                answer.already_exists = answer::says_it_exists(body, &self.platform.fields.external_code);
+                answer.already_exists =
+                    refusal.says_it_exists(&self.platform, &prepared.external_code, &prepared.body);
             }
         }
         Seen { proof: Proof::Answer(answer), detail }
@@ -144,7 +147,12 @@ impl Partner for Contractor {
     fn prepare(&self, incident: &Incident) -> Prepared {
         let body = self.body(incident).to_string();
         let body_sha256 = Sha256::digest(&body).into();
-        Prepared { endpoint: self.incidents.clone(), body: body.into(), body_sha256 }
+        Prepared {
+            external_code: incident.external_code.clone(),
+            endpoint: self.incidents.clone(),
+            body: body.into(),
+            body_sha256,
+        }
     }
 
     fn pass(&self) -> Reply<'_, Result<Pass, NoPass>> {
@@ -178,7 +186,7 @@ impl Partner for Contractor {
             .body(prepared.body.clone());
         Box::pin(async {
             match send(request).await {
-                Ok(response) => self.read_answer(response).await,
+                Ok(response) => self.read_answer(prepared, response).await,
                 Err(failure) => Seen { proof: failure.proof, detail: failure.detail },
             }
         })
@@ -192,7 +200,7 @@ impl Partner for Contractor {
             .query(&[(self.platform.search.query.as_str(), external_code)])
             .bearer_auth(&pass.0);
         Box::pin(async move {
-            match get(request).await {
+            match get(request, answer::MOST_BYTES).await {
                 Ok(body) => answer::search_result(&body, external_code, &self.platform.search),
                 Err(seen) => Found::Unclear(seen),
             }
@@ -208,7 +216,7 @@ impl Partner for Contractor {
     }
 
     fn list<'a>(&'a self, pass: &'a Pass, from: DateTime<Utc>, until: DateTime<Utc>) -> Reply<'a, Listed> {
-        let Some(List { path, since, until: to, .. }) = &self.platform.list else {
+        let Some(List { path, since, until: to, items, .. }) = &self.platform.list else {
             return Box::pin(async { Listed::Unclear("this platform has no list".to_owned()) });
         };
         let moment = |at: DateTime<Utc>| at.to_rfc3339_opts(SecondsFormat::Millis, true);
@@ -219,9 +227,9 @@ impl Partner for Contractor {
             .bearer_auth(&pass.0);
         let names = &self.platform.search;
         Box::pin(async move {
-            let code = |one: &Value| Some(one.get(&names.external_code)?.as_str()?.to_owned());
-            match get(request).await {
-                Ok(body) => list::read(&body, &names.id, code),
+            let code = |one: &Value| Some(answer::at(one, &names.external_code)?.as_str()?.to_owned());
+            match get(request, answer::MOST_BYTES_OF_LIST).await {
+                Ok(body) => list::read(&body, items.as_deref(), &names.id, code),
                 Err(seen) => Listed::Unclear(seen),
             }
         })

@@ -14,6 +14,7 @@ pub mod platform;
 mod answer;
 mod contractor;
 mod open311;
+mod refusal;
 mod secret;
 mod session;
 mod wire;
@@ -87,6 +88,8 @@ pub enum Photos {
 /// A request that can be sent again byte for byte.
 #[derive(Clone)]
 pub struct Prepared {
+    /// What the record is recognised by.
+    pub external_code: String,
     /// Where it goes, without credentials.
     pub endpoint: String,
     /// Without credentials too.

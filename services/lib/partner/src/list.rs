@@ -7,7 +7,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use crate::answer::usable_id;
+use crate::answer::{at, records, usable_id};
 use crate::{NoPass, Partner};
 
 /// How a platform lists its records by date.
@@ -82,14 +82,16 @@ pub async fn all(
     Ok(records.into_iter().collect())
 }
 
-/// A JSON list of records whose code and id are read by `code` and by the name of the id.
-pub(crate) fn read(body: &[u8], id: &str, code: impl Fn(&Value) -> Option<String>) -> Listed {
-    match serde_json::from_slice::<Value>(body) {
-        Ok(Value::Array(records)) => {
-            let record =
-                |one: &Value| Record { external_code: code(one), id: one.get(id).and_then(usable_id) };
-            Listed::Records(records.iter().map(record).collect())
-        }
-        Ok(_) | Err(_) => Listed::Unclear("the question was not answered by a list".to_owned()),
+/// A JSON list of records, the one at `items` where that is a name, whose code and id are read by `code` and at `id`.
+pub(crate) fn read(
+    body: &[u8],
+    items: Option<&str>,
+    id: &str,
+    code: impl Fn(&Value) -> Option<String>,
+) -> Listed {
+    let record = |one: &Value| Record { external_code: code(one), id: at(one, id).and_then(usable_id) };
+    match records(body, items, |_| false) {
+        Some(records) => Listed::Records(records.iter().map(record).collect()),
+        None => Listed::Unclear("the question was not answered by a list".to_owned()),
     }
 }

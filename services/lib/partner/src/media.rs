@@ -76,10 +76,8 @@ pub struct MediaKeys {
 /// Makes links.
 #[derive(Debug, Clone)]
 pub struct MediaLinks {
-    /// As they were at the start.
-    keys: MediaKeys,
-    /// Read again for each link, where it is in a file: it is rotated while the service runs.
-    secret: Option<Rotating>,
+    /// Read again for each link, where they are in a file: they are rotated while the service runs.
+    keys: Rotating<MediaKeys>,
     /// Without a slash at the end.
     base_url: String,
     lifetime: Duration,
@@ -135,9 +133,8 @@ impl MediaArgs {
                 let base_url = parse_base_url(&url)
                     .and_then(crate::args::without_extras)
                     .map_err(|problem| ConfigError::invalid("ABISU_MEDIA_URL", problem))?;
-                // What was read just now is in the keys.
-                let secret = file.map(|file| Rotating::new(SecretString::default(), Some(file)));
-                Ok(Some(MediaLinks { keys, secret, base_url, lifetime: media_lifetime }))
+                let keys = Rotating::new(keys, file, |text| MediaKeys::parse(&text).ok());
+                Ok(Some(MediaLinks { keys, base_url, lifetime: media_lifetime }))
             }
         }
     }
@@ -206,14 +203,8 @@ impl MediaLinks {
         let lifetime = i64::try_from(self.lifetime.as_secs()).unwrap_or(i64::MAX);
         let end = now.timestamp().saturating_add(lifetime);
         let end = end.saturating_add(HOUR - 1).div_euclid(HOUR).saturating_mul(HOUR);
-        let token = self.current_keys().await.token(&Sha256::digest(bytes).into(), end);
+        let token = self.keys.now().await.token(&Sha256::digest(bytes).into(), end);
         format!("{}/media/{token}", self.base_url)
-    }
-
-    /// What cannot be read or used leaves those of the start in force.
-    async fn current_keys(&self) -> MediaKeys {
-        let Some(secret) = &self.secret else { return self.keys.clone() };
-        MediaKeys::parse(&secret.now().await).unwrap_or_else(|_| self.keys.clone())
     }
 }
 
@@ -290,8 +281,7 @@ mod tests {
     async fn a_link_lasts_its_lifetime_and_is_the_same_for_an_hour() {
         let keys = keys("a secret of sixteen");
         let links = MediaLinks {
-            keys: keys.clone(),
-            secret: None,
+            keys: Rotating::new(keys.clone(), None, |_| None),
             base_url: "https://city.example".to_owned(),
             lifetime: Duration::from_secs(7 * 24 * 3600),
         };
@@ -322,13 +312,19 @@ mod tests {
         assert!(opened_by("the old secret of ours").await);
         write("the new secret of ours,the old secret of ours");
         assert!(opened_by("the new secret of ours").await);
-        // A rotation that went wrong leaves the links as they were.
-        for wrong in ["short", ""] {
+        // A rotation that goes wrong leaves the links as they were then, not as they were at the start.
+        for wrong in
+            ["short", "", "\n", "one of sixteen or more,two of sixteen or more,three of sixteen or more"]
+        {
             write(wrong);
-            assert!(opened_by("the old secret of ours").await, "{wrong}");
+            assert!(opened_by("the new secret of ours").await, "{wrong}");
+            assert!(!opened_by("the old secret of ours").await, "{wrong}");
         }
         std::fs::remove_file(&file).unwrap();
-        assert!(opened_by("the old secret of ours").await, "the file is gone");
+        assert!(opened_by("the new secret of ours").await, "the file is gone");
+        write("the third secret of ours");
+        assert!(opened_by("the third secret of ours").await, "it is looked at again");
+        std::fs::remove_file(&file).unwrap();
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::time::Duration;
 use chrono::{DateTime, SecondsFormat, Utc};
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{Client, Response};
-use secrecy::ExposeSecret;
+use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -20,6 +20,7 @@ use crate::args::PartnerConfig;
 use crate::contractor::note;
 use crate::list::{self, Listed, Listing};
 use crate::platform::Platform;
+use crate::refusal::means_exists;
 use crate::secret::Rotating;
 use crate::wire::{Timeouts, client, get, look, send};
 use crate::{
@@ -39,7 +40,7 @@ pub(crate) struct Open311 {
     requests: String,
     services: String,
     tokens: String,
-    key: Rotating,
+    key: Rotating<SecretString>,
     knock_timeout: Duration,
     platform: Platform,
 }
@@ -53,7 +54,7 @@ impl Open311 {
             requests: format!("{}/requests.json", partner.base_url),
             services: format!("{}/services.json", partner.base_url),
             tokens: format!("{}/tokens", partner.base_url),
-            key: Rotating::new(partner.password.clone(), partner.password_file.clone()),
+            key: Rotating::new(partner.password.clone(), partner.password_file.clone(), Some),
             knock_timeout: timeouts.login,
             platform: partner.platform.clone(),
         })
@@ -82,12 +83,11 @@ impl Open311 {
         if let Some(jurisdiction) = &self.platform.open311.jurisdiction_id {
             request = request.query(&[("jurisdiction_id", jurisdiction)]);
         }
-        let body = match get(request).await {
+        let body = match get(request, answer::MOST_BYTES).await {
             Ok(body) => body,
             Err(seen) => return Redeemed::Unclear(seen),
         };
-        let list = serde_json::from_slice::<Value>(&body).ok();
-        match list.as_ref().and_then(|list| list.get(0)) {
+        match first(&body).as_ref() {
             Some(record) => record
                 .get("service_request_id")
                 .and_then(answer::usable_id)
@@ -147,7 +147,12 @@ impl Partner for Open311 {
         }
         let body = form.finish();
         let body_sha256 = Sha256::digest(&body).into();
-        Prepared { endpoint: self.requests.clone(), body: body.into(), body_sha256 }
+        Prepared {
+            external_code: incident.external_code.clone(),
+            endpoint: self.requests.clone(),
+            body: body.into(),
+            body_sha256,
+        }
     }
 
     fn pass(&self) -> Reply<'_, Result<Pass, NoPass>> {
@@ -183,7 +188,7 @@ impl Partner for Open311 {
             .body(body);
         Box::pin(async {
             match send(request).await {
-                Ok(response) => read_answer(response).await,
+                Ok(response) => read_answer(prepared, response).await,
                 Err(failure) => Seen { proof: failure.proof, detail: failure.detail },
             }
         })
@@ -209,9 +214,10 @@ impl Partner for Open311 {
             request = request.query(&[("jurisdiction_id", jurisdiction)]);
         }
         Box::pin(async {
-            match get(request).await {
+            match get(request, answer::MOST_BYTES_OF_LIST).await {
                 Ok(body) => {
-                    list::read(&body, "service_request_id", |one| tail(one.get("description")?.as_str()?))
+                    let code = |one: &Value| tail(one.get("description")?.as_str()?);
+                    list::read(&body, None, "service_request_id", code)
                 }
                 Err(seen) => Listed::Unclear(seen),
             }
@@ -223,15 +229,14 @@ impl Partner for Open311 {
     }
 }
 
-async fn read_answer(response: Response) -> Seen {
+async fn read_answer(prepared: &Prepared, response: Response) -> Seen {
     let status = response.status().as_u16();
     let retry_after = answer::retry_after(response.headers());
     let mut answer = Answer { status, retry_after, ..Answer::default() };
     let mut detail = format!("http {status}");
-    let body = answer::body(response).await;
-    let first = body.and_then(|body| serde_json::from_slice::<Value>(&body).ok());
-    let first = first.as_ref().and_then(|list| list.get(0));
-    match (status, first) {
+    let body = answer::body(response, answer::MOST_BYTES).await;
+    let first = body.and_then(|body| first(&body));
+    match (status, first.as_ref()) {
         (200..=299, Some(record)) => {
             answer.id = record.get("service_request_id").and_then(answer::usable_id);
             // Accepted, with the id to come: it is asked for, and never posted again.
@@ -244,7 +249,7 @@ async fn read_answer(response: Response) -> Seen {
         (400, error) => {
             let said = error.and_then(|error| error.get("description")?.as_str()).unwrap_or_default();
             let said = said.to_lowercase();
-            answer.already_exists = answer::means_exists(&said);
+            answer.already_exists = means_exists(&said) && !says_so_itself(prepared);
             answer.unclear = !answer.already_exists && !blames_the_request(&said);
             if let Some(code) = error.and_then(|error| error.get("code")).and_then(answer::usable_id) {
                 detail.push_str(&format!(", code {code}"));
@@ -253,6 +258,21 @@ async fn read_answer(response: Response) -> Seen {
         (_, _) => {}
     }
     Seen { proof: Proof::Answer(answer), detail }
+}
+
+/// The only record or error of an answer: of a list, as it should be, or by itself.
+fn first(body: &[u8]) -> Option<Value> {
+    match answer::json(body)? {
+        Value::Array(mut list) if !list.is_empty() => Some(list.swap_remove(0)),
+        Value::Array(_) => None,
+        object @ Value::Object(_) => Some(object),
+        _ => None,
+    }
+}
+
+/// Whether words that mean "already exists" are in what we sent: they prove nothing when they come back.
+fn says_so_itself(prepared: &Prepared) -> bool {
+    form_urlencoded::parse(&prepared.body).any(|(_, sent)| means_exists(&sent))
 }
 
 /// Our reference at the end of a description.

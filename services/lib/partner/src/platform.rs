@@ -7,7 +7,8 @@
 //! categories: { PINTADAS: "0417" }
 //! ```
 //!
-//! A field named by a dotted path is nested; one that is null is not sent.
+//! A field named by a dotted path is nested; one that is null is not sent. In answers a dotted path leads to what is
+//! nested (`data.id`, or `0.id` in a list).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -97,6 +98,8 @@ pub struct Search {
     pub external_code: String,
     /// Name of the id in a record.
     pub id: String,
+    /// Name of the list in the answer, where that is not the answer itself.
+    pub items: Option<String>,
 }
 
 /// Names of what is sent. Only the external code must be.
@@ -161,6 +164,9 @@ pub struct List {
     /// So many days at most in one question.
     #[serde(default = "longest_days")]
     pub longest_days: u32,
+    /// Name of the list in the answer, where that is not the answer itself.
+    #[serde(default)]
+    pub items: Option<String>,
 }
 
 fn since() -> String {
@@ -197,7 +203,7 @@ impl Default for Search {
     fn default() -> Self {
         let [path, query, external_code, id] =
             ["/api/incidents", "external_code", "external_code", "id"].map(str::to_owned);
-        Self { path, query, external_code, id }
+        Self { path, query, external_code, id, items: None }
     }
 }
 
@@ -254,6 +260,30 @@ impl Platform {
         self.categories.get(code).map_or(code, String::as_str)
     }
 
+    /// Names of what is read or asked for, and where they stand.
+    fn answered(&self) -> Vec<(&'static str, &str)> {
+        let optional = [
+            ("search.items", self.search.items.as_deref()),
+            ("list.items", self.list.as_ref().and_then(|list| list.items.as_deref())),
+            ("list.since", self.list.as_ref().map(|list| list.since.as_str())),
+            ("list.until", self.list.as_ref().map(|list| list.until.as_str())),
+        ];
+        let needed = [
+            ("login.user", self.login.user.as_str()),
+            ("login.password", &self.login.password),
+            ("login.token", &self.login.token),
+            ("login.expires_in", &self.login.expires_in),
+            ("create.id", &self.create.id),
+            ("search.query", &self.search.query),
+            ("search.external_code", &self.search.external_code),
+            ("search.id", &self.search.id),
+        ];
+        needed
+            .into_iter()
+            .chain(optional.into_iter().filter_map(|(name, path)| Some((name, path?))))
+            .collect()
+    }
+
     fn check(&self) -> Result<(), PlatformError> {
         let refuse = |problem: String| Err(PlatformError::Contradiction(problem));
         let list = self.list.as_ref().map(|list| ("list.path", &list.path));
@@ -271,6 +301,11 @@ impl Platform {
         }
         if self.list.as_ref().is_some_and(|list| list.most == 0 || list.longest_days == 0) {
             return refuse("list: most and longest_days must be above 0".to_owned());
+        }
+        if let Some((name, _)) =
+            self.answered().into_iter().find(|(_, path)| path.split('.').any(str::is_empty))
+        {
+            return refuse(format!("{name} must not be empty, nor end or begin with a dot"));
         }
         let names = self.fields.names();
         if names.iter().any(|name| name.split('.').any(str::is_empty)) {
@@ -342,6 +377,10 @@ mod tests {
             "list: {path: all}",
             "list: {path: /all, most: 0}",
             "list: {since: from}",
+            "create: {id: \"\"}",
+            "login: {token: data.}",
+            "search: {items: .data}",
+            "list: {path: /all, since: \"\"}",
             "adapter: fax",
         ] {
             assert!(Platform::parse(text).is_err(), "{text}");

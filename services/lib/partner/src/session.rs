@@ -1,6 +1,8 @@
 //! The login: one at a time for everybody, kept until shortly before it ends, dropped when it is refused.
 //!
-//! The password is read from its file, if it has one, at each login: it can be rotated while the service runs.
+//! The password is read from its file, if it has one, at each login: it can be rotated while the service runs. How long
+//! a token lives is what the answer says or what the token itself does, whichever is less; as a length, since the
+//! platform's clock may not be ours, and from the moment at which it was asked for, since a slow login is part of it.
 //!
 //! Those who wait while somebody logs in share the result, a failure included. So nobody waits longer than one
 //! login takes, which the lease has room for.
@@ -8,9 +10,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use reqwest::Client;
 use reqwest::header::HeaderValue;
-use secrecy::ExposeSecret;
+use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value};
 use tokio::sync::Mutex;
 use tokio::time::Instant;
@@ -25,7 +29,9 @@ use crate::{NoPass, Pass, Proof};
 /// How long before its end a token is replaced, at most; never more than a fifth of its life.
 const MARGIN: Duration = Duration::from_secs(60);
 /// For a platform that does not say how long its tokens live. One that ends sooner is refused and replaced.
-const DEFAULT_LIFE_SECONDS: u64 = 300;
+const DEFAULT_LIFE: Duration = Duration::from_secs(300);
+/// A login a day costs nothing, and the clock takes no length that has no end.
+const LONGEST_LIFE: Duration = Duration::from_secs(24 * 3600);
 
 /// A session with the platform.
 pub(crate) struct Session {
@@ -33,7 +39,7 @@ pub(crate) struct Session {
     endpoint: String,
     names: Login,
     user: String,
-    password: Rotating,
+    password: Rotating<SecretString>,
     timeout: Duration,
     state: Mutex<State>,
 }
@@ -56,7 +62,7 @@ impl Session {
             endpoint: format!("{}{}", partner.base_url, partner.platform.login.path),
             names: partner.platform.login.clone(),
             user: partner.user.clone(),
-            password: Rotating::new(partner.password.clone(), partner.password_file.clone()),
+            password: Rotating::new(partner.password.clone(), partner.password_file.clone(), Some),
             timeout,
             state: Mutex::default(),
         }
@@ -91,9 +97,10 @@ impl Session {
     }
 
     async fn log_in(&self, state: &mut State) -> Result<Pass, NoPass> {
+        let asked_at = Instant::now();
         match self.ask().await {
             Ok((pass, life)) => {
-                let renew_at = Instant::now() + life.saturating_sub(MARGIN.min(life / 5));
+                let renew_at = asked_at + life.saturating_sub(MARGIN.min(life / 5));
                 state.current = Some(Current { pass: pass.clone(), renew_at });
                 Ok(pass)
             }
@@ -128,15 +135,68 @@ impl Session {
             }
         }
         let unreadable = || NoPass::Unavailable(format!("http {status} without a usable token"));
-        let body = answer::body(response).await.ok_or_else(unreadable)?;
-        let reply: Value = serde_json::from_slice(&body).map_err(|_| unreadable())?;
-        let token = reply.get(&self.names.token).and_then(Value::as_str).ok_or_else(unreadable)?;
+        let body = answer::body(response, answer::MOST_BYTES).await.ok_or_else(unreadable)?;
+        let reply = answer::json(&body).ok_or_else(unreadable)?;
+        let token = answer::at(&reply, &self.names.token).and_then(Value::as_str).ok_or_else(unreadable)?;
         // It must fit into a header, or no request could be built with it.
         let fits = HeaderValue::try_from(token).is_ok_and(|value| !value.is_empty());
         if !fits {
             return Err(unreadable());
         }
-        let life = reply.get(&self.names.expires_in).and_then(Value::as_u64).unwrap_or(DEFAULT_LIFE_SECONDS);
-        Ok((Pass(token.into()), Duration::from_secs(life)))
+        let told = answer::at(&reply, &self.names.expires_in).and_then(seconds);
+        let life = told.into_iter().chain(own_life(token)).min().unwrap_or(DEFAULT_LIFE);
+        Ok((Pass(token.into()), life.min(LONGEST_LIFE)))
+    }
+}
+
+/// A length in seconds, number or text. None that is no length at all.
+fn seconds(value: &Value) -> Option<Duration> {
+    let seconds = value.as_f64().or_else(|| value.as_str()?.trim().parse().ok())?;
+    Duration::try_from_secs_f64(seconds).ok().filter(|length| !length.is_zero())
+}
+
+/// How long a JWT lives by its own claims. Nothing is verified: the platform does that.
+fn own_life(token: &str) -> Option<Duration> {
+    let claims = URL_SAFE_NO_PAD.decode(token.split('.').nth(1)?.trim_end_matches('=')).ok()?;
+    let claims: Value = serde_json::from_slice(&claims).ok()?;
+    let ends = claims.get("exp")?.as_f64()?;
+    let begins = claims.get("iat").or_else(|| claims.get("nbf"))?.as_f64()?;
+    Duration::try_from_secs_f64(ends - begins).ok().filter(|length| !length.is_zero())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_life_is_a_number_or_a_text_of_seconds() {
+        for (value, expected) in [
+            (json!(300), Some(300)),
+            (json!(300.5), Some(300)),
+            (json!("3600"), Some(3600)),
+            (json!(0), None),
+            (json!(-1), None),
+            (json!("soon"), None),
+            (json!(null), None),
+            (json!(1e300), None),
+        ] {
+            assert_eq!(seconds(&value).map(|life| life.as_secs()), expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn a_token_says_how_long_it_lives_whatever_the_time_is_there() {
+        let token = |claims: Value| format!("e30.{}.c2ln", URL_SAFE_NO_PAD.encode(claims.to_string()));
+        let life = |claims| own_life(&token(claims)).map(|life| life.as_secs());
+        assert_eq!(life(json!({ "iat": 1_000, "exp": 1_090 })), Some(90));
+        assert_eq!(life(json!({ "nbf": 1_000.5, "exp": 1_090.5 })), Some(90));
+        // Without its beginning, only a clock that is the same as theirs would tell.
+        assert_eq!(life(json!({ "exp": 1_090 })), None);
+        assert_eq!(life(json!({ "iat": 1_090, "exp": 1_000 })), None);
+        for other in ["opaque", "a.b", "a.e30.c", ""] {
+            assert_eq!(own_life(other), None, "{other}");
+        }
     }
 }

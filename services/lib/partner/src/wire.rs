@@ -1,7 +1,8 @@
 //! One request, on a connection of its own, and what its failure proves.
 //!
 //! No connection is kept between requests. A pooled connection that the other side closes while a create is being
-//! written cannot be told from one that read it, and a handshake costs less than a person's look at the report.
+//! written cannot be told from one that read it, and a handshake costs less than a person's look at the report. For the
+//! same reason only HTTP/1.1 is spoken: what a stream that is refused or cut proves is less than what a connection does.
 
 use std::error::Error as _;
 use std::time::Duration;
@@ -52,11 +53,15 @@ pub(crate) async fn send(request: RequestBuilder) -> Result<Response, Failure> {
     })
 }
 
-/// Sends a question and returns the body of its 200, or what was seen instead.
-pub(crate) async fn get(request: RequestBuilder) -> Result<Vec<u8>, String> {
+/// Sends a question and returns the body of its 200, `most` bytes of it at most, or what was seen instead.
+pub(crate) async fn get(request: RequestBuilder, most: usize) -> Result<Vec<u8>, String> {
     let response = send(request).await.map_err(|failure| failure.detail)?;
-    let status = response.status().as_u16();
-    answer::body(response).await.filter(|_| status == 200).ok_or_else(|| format!("http {status}"))
+    match response.status().as_u16() {
+        200 => answer::body(response, most)
+            .await
+            .ok_or_else(|| "http 200, its body was cut or too long".to_owned()),
+        status => Err(format!("http {status}")),
+    }
 }
 
 /// Sends a question whose answer is of no interest, and says whether the platform is at work behind its door: any answer

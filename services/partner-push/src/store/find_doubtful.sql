@@ -1,7 +1,8 @@
 -- Called by the probe, every few seconds where the partner can be searched. Locks nothing.
--- The newest attempt decides: an older one was answered for before it was opened.
+-- The newest attempt decides: an older one was answered for before it was opened. Only those of after $5, so that those
+-- of which a search tells nothing keep nobody from being looked for.
 select r.id as "report_id!", r.push_epoch as "epoch!", r.reference as "reference!", a.id as "attempt_id!",
-  n.absences as "absences!"
+  a.opened_at as "opened_at!", n.absences as "absences!"
 from report.report r
 cross join lateral (
   select p.id, p.closed_at, p.opened_at, p.outcome
@@ -18,5 +19,6 @@ cross join lateral (
 where r.channel = $1 and r.push_state = 'review' and (a.closed_at is null or a.outcome = 'ambiguous')
   and case when n.absences = 0 then coalesce(a.closed_at, a.opened_at) + make_interval(secs => $2)
     else n.last_at + make_interval(secs => $3) end <= now()
+  and a.opened_at > coalesce($5::timestamptz, '-infinity')
 order by a.opened_at
-limit 20
+limit 20 -- store::DOUBTFUL_AT_ONCE

@@ -2,4 +2,4 @@
 update report.push_breaker
 set state = 'trial', owner = $2, until = clock_timestamp() + make_interval(secs => $3), changed_at = clock_timestamp()
 where channel = $1 and state in ('open', 'trial') and until <= clock_timestamp()
-returning doubts > 0 as "doubtful!"
+returning doubts, trips

@@ -173,7 +173,7 @@ async fn a_report_that_is_refused_for_good_is_dead_and_says_why() {
 }
 
 /// A photo that is mostly noise: for its sides large, and hard to make small.
-fn noise() -> Vec<u8> {
+pub(crate) fn noise() -> Vec<u8> {
     let mut seed = 1_u32;
     let picture = image::RgbImage::from_fn(320, 240, |_, _| {
         seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

@@ -160,3 +160,32 @@ async fn a_review_that_no_search_can_answer_is_left_alone() {
     service.stop().await;
     assert_eq!(push(&database, missing).await.push_error.as_deref(), Some("photo_missing"));
 }
+
+/// What the platform tells nothing of stays due, and is looked for again and again.
+#[tokio::test]
+async fn reports_of_which_a_search_tells_nothing_keep_no_other_from_being_found() {
+    let (database, platform) = (database().await, Platform::start().await);
+    platform.answer(&[Reply::AcceptAndFail(502)]);
+    let flags = [&SEARCHABLE[..], &["--poll=50"]].concat();
+    let known = NewReport::default().insert(&database, 1).await;
+    let service = Service::with(&database, &platform, &flags[1..]).await;
+    until(&database, known, "review").await;
+    service.stop().await;
+    // Older ones, more than are looked for at once.
+    let unknown = "insert into report.report (id, channel, chat_id, state, reference, language, point, area_id, area_version,
+                     route, received_at, push_state, push_error)
+                   select gen_random_uuid(), channel, chat_id, state, 'REF-2026-' || 10000 + n, language, point, area_id,
+                     area_version, route, received_at, push_state, push_error
+                   from report.report, generate_series(1, 45) n";
+    sqlx::query(unknown).execute(&database.pool).await.unwrap();
+    let open = "insert into report.push_attempt (id, report_id, epoch, endpoint, external_code, body_sha256, opened_at)
+                select gen_random_uuid(), id, 1, 'http://x', reference, '', now() - interval '1 day' - random() * interval '1 hour'
+                from report.report where reference like 'REF-2026-1%'";
+    sqlx::query(open).execute(&database.pool).await.unwrap();
+    platform.tell_nothing_of("REF-2026-1");
+    let service = Service::with(&database, &platform, &flags).await;
+    until(&database, known, "sent").await;
+    service.stop().await;
+    let others = "select count(*) from report.report where push_state = 'review'";
+    assert_eq!(database.count(others).await, 45);
+}

@@ -3,7 +3,7 @@
 use testkit::{Database, database, eventually};
 
 use crate::platform::{Platform, Reply};
-use crate::scene::{NewReport, Service, push, until};
+use crate::scene::{NewReport, Service, push, until, until_it};
 
 /// Four at a time: three failures open the breaker, and so many can be on their way by then.
 const IN_FLIGHT: i64 = 3 + 3;
@@ -61,8 +61,8 @@ async fn ten_hours_of_a_failing_platform_whose_login_works_leave_in_review_what_
             "--partner-defer=1",
             "--poll=10",
             "--partner-drain-rate=1000",
-            "--partner-send-timeout=300",
-            "--partner-connect-timeout=200",
+            "--partner-send-timeout=1000",
+            "--partner-connect-timeout=500",
         ];
         let service = Service::with(&database, &platform, &flags).await;
         // The silent one takes longer to show the same.
@@ -99,6 +99,50 @@ async fn ten_hours_in_which_only_creates_fail_risk_five_reports_and_a_person_can
     sqlx::query(resume).execute(&database.pool).await.unwrap();
     all_the_rest_go_out(&database, &platform, &ids, review).await;
     service.stop().await;
+}
+
+/// Some frameworks answer 500 to a method that they do not have.
+#[tokio::test]
+async fn a_platform_whose_reads_never_work_is_not_waited_for_in_vain() {
+    let (database, platform) = (database().await, Platform::start().await);
+    platform.fail_reads(true);
+    let flags = ["--partner-defer=1", "--poll=10", "--partner-drain-rate=1000", "--partner-parallel=1"];
+    let service = Service::with(&database, &platform, &flags).await;
+    // Once three have shown that creates work where reads do not, a read is no sign any more.
+    for number in 101..=103 {
+        let id = NewReport::default().insert(&database, number).await;
+        until(&database, id, "sent").await;
+    }
+    eventually("reads", || async { (platform.reads() == 3).then_some(()) }).await;
+    platform.fail_creates(Some(Reply::Refuse(500)));
+    let ids = reports(&database, 20).await;
+    until_breaker(&database, "doubts", 3).await;
+    platform.fail_creates(None);
+    for &id in &ids {
+        until_it(&database, id, "an end", |push| push.push_state != "pending").await;
+    }
+    service.stop().await;
+    let (review, sent) = (in_state(&database, "review").await, in_state(&database, "sent").await);
+    assert!((5..10).contains(&review) && review + sent == 23, "{review} in review, {sent} sent");
+    assert_eq!(platform.reads(), 3, "it is not asked in vain either");
+}
+
+/// One that was started in the outage knows nothing of reads. It believes them for half a day.
+#[tokio::test]
+async fn where_reads_do_not_come_back_a_report_is_risked_after_half_a_day() {
+    let (database, platform) = (database().await, Platform::start().await);
+    platform.fail_reads(true);
+    let shut = "insert into report.push_breaker (channel, state, cause, trips, doubts)
+                values ('whatsapp', 'open', 'uncertain', 700, 4)";
+    sqlx::query(shut).execute(&database.pool).await.unwrap();
+    let ids = reports(&database, 3).await;
+    let flags = ["--partner-defer=1", "--poll=10", "--partner-drain-rate=1000"];
+    let service = Service::with(&database, &platform, &flags).await;
+    for &id in &ids {
+        until(&database, id, "sent").await;
+    }
+    service.stop().await;
+    assert!(platform.logins() >= 20, "nothing was risked before: {}", platform.logins());
 }
 
 /// A doubt that a search clears up costs nobody anything, however often the outage makes it.

@@ -9,4 +9,5 @@ mod gate;
 mod open311;
 mod outage;
 mod platform;
+mod public;
 mod scene;

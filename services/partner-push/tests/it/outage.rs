@@ -104,6 +104,39 @@ async fn a_wrong_right_or_path_holds_the_backlog_and_kills_nothing() {
     assert_eq!(refused.iter().filter(|outcome| *outcome == "misconfigured").count(), 3);
 }
 
+/// A platform that does not know a category, or gives us no right to it, may say so by the status of a wrong path.
+#[tokio::test]
+async fn a_report_that_alone_is_refused_its_path_or_right_holds_up_no_other() {
+    for status in [403, 404] {
+        let (database, platform) = (database().await, Platform::start().await);
+        platform.refuse_code(Some(("REF-2026-00001", status)));
+        let mut ids = Vec::new();
+        for number in 1..=6 {
+            ids.push(NewReport::default().insert(&database, number).await);
+        }
+        let service =
+            Service::with(&database, &platform, &["--partner-defer=5", "--partner-parallel=1"]).await;
+        for &id in &ids[1..] {
+            assert_eq!(until(&database, id, "sent").await.push_attempts, 1);
+        }
+        // Refused again beside others that are taken, it opens nothing any more.
+        let again =
+            "select count(*) from report.push_breaker b where b.state = 'closed' and 2 <= (select count(*)
+                     from report.push_attempt a join report.report r on r.id = a.report_id
+                     where r.reference = 'REF-2026-00001' and a.opened_at > b.changed_at)";
+        eventually("refused once more", || async { (database.count(again).await == 1).then_some(()) }).await;
+        let late = NewReport::default().insert(&database, 7).await;
+        until(&database, late, "sent").await;
+        let alone = push(&database, ids[0]).await;
+        assert_eq!((alone.push_state.as_str(), alone.push_attempts < 2), ("pending", true), "{status}");
+        assert!(attempts(&database, ids[0]).await.iter().all(|outcome| outcome == "misconfigured"));
+        platform.refuse_code(None);
+        until(&database, ids[0], "sent").await;
+        service.stop().await;
+        assert_eq!(platform.codes().len(), 7);
+    }
+}
+
 #[tokio::test]
 async fn a_throttle_is_waited_out() {
     let (database, platform) = (database().await, Platform::start().await);

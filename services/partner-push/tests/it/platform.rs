@@ -45,12 +45,15 @@ struct Books {
     records: Vec<Value>,
     creates: usize,
     logins: usize,
+    reads: usize,
     login_status: Option<u16>,
     hold_logins: bool,
     photo: Option<usize>,
     failing_searches: usize,
     failing_creates: Option<Reply>,
     failing_reads: bool,
+    refused_code: Option<(&'static str, u16)>,
+    untold: Option<&'static str>,
 }
 
 /// A running platform; ends with this value.
@@ -127,6 +130,16 @@ impl Platform {
         self.books().failing_creates = reply;
     }
 
+    /// A report that is refused, whatever becomes of the others.
+    pub(crate) fn refuse_code(&self, refused: Option<(&'static str, u16)>) {
+        self.books().refused_code = refused;
+    }
+
+    /// A search for a code that begins like this finds records of others.
+    pub(crate) fn tell_nothing_of(&self, beginning: &'static str) {
+        self.books().untold = Some(beginning);
+    }
+
     /// Whether every read fails.
     pub(crate) fn fail_reads(&self, fail: bool) {
         self.books().failing_reads = fail;
@@ -160,6 +173,10 @@ impl Platform {
 
     pub(crate) fn logins(&self) -> usize {
         self.books().logins
+    }
+
+    pub(crate) fn reads(&self) -> usize {
+        self.books().reads
     }
 }
 
@@ -207,6 +224,10 @@ async fn create(State(inner): State<Arc<Inner>>, headers: HeaderMap, body: Bytes
         Ok(record) => record,
         Err(problem) => return error(422, &problem),
     };
+    let refused = inner.books.lock().unwrap().refused_code;
+    if let Some((_, status)) = refused.filter(|(code, _)| record["external_code"] == *code) {
+        return error(status, "not this one");
+    }
     if limit.is_some_and(|limit| record["photo"]["data"].as_str().is_some_and(|data| data.len() > limit)) {
         return error(413, "too large");
     }
@@ -253,12 +274,16 @@ async fn search(
         return error(401, "the token is spent");
     }
     let mut books = inner.books.lock().unwrap();
+    books.reads += 1;
     if books.failing_reads {
         return error(500, "not now");
     }
     if books.failing_searches > 0 {
         books.failing_searches -= 1;
         return error(500, "not now");
+    }
+    if books.untold.is_some_and(|beginning| search.external_code.starts_with(beginning)) {
+        return Json(json!([{ "external_code": "REF-1999-00001", "id": "INC-0" }])).into_response();
     }
     let found: Vec<&Value> =
         books.records.iter().filter(|one| one["external_code"] == search.external_code.as_str()).collect();

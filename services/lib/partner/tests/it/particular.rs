@@ -3,7 +3,7 @@
 use partner::{Found, Picture, Proof, Redeemed};
 use serde_json::{Value, json};
 
-use crate::platform::{AGREED, OPEN311, Platform, RENAMED, incident, photo};
+use crate::platform::{AGREED, NESTED, OPEN311, Platform, RENAMED, incident, photo};
 
 #[tokio::test]
 async fn the_agreed_body_has_exactly_the_agreed_fields() {
@@ -50,6 +50,47 @@ async fn names_paths_and_codes_come_from_the_file() {
     });
     assert_eq!(body, expected);
     assert_eq!(asked[2].uri.query(), Some("ref=REF-2026-00001"));
+}
+
+#[tokio::test]
+async fn what_is_nested_in_an_answer_is_found_by_its_path() {
+    let platform = Platform::start(NESTED).await;
+    platform.creates(201, NESTED.accepted, &[]);
+    let pass = platform.partner.pass().await.unwrap();
+    assert_eq!(&*pass.0, "t0ken");
+    let seen = platform.partner.create(&pass, &platform.partner.prepare(&incident(photo()))).await;
+    let Proof::Answer(answer) = seen.proof else { panic!("an answer was expected") };
+    assert_eq!(answer.id.as_deref(), Some("R-7"));
+    platform.found(&NESTED.listed(r#"{"keys":{"code":"REF-2026-00001","id":5}}"#));
+    let found = platform.partner.find(&pass, "REF-2026-00001").await;
+    assert_eq!(found, Found::Record { id: Some("5".to_owned()), count: 1 });
+}
+
+#[tokio::test]
+async fn a_refusal_that_quotes_us_does_not_say_that_the_record_exists() {
+    let mut quoted = incident(photo());
+    quoted.note = Some("ya existe un aviso, duplicate".to_owned());
+    for (kind, body) in [
+        (AGREED, r#"{"error":"'ya existe un aviso, duplicate' is not allowed in external_code"}"#),
+        (OPEN311, r#"[{"code":400,"description":"'ya existe un aviso, duplicate' is not valid"}]"#),
+    ] {
+        let platform = Platform::start(kind).await;
+        platform.creates(400, body, &[]);
+        let pass = platform.partner.pass().await.unwrap();
+        let seen = platform.partner.create(&pass, &platform.partner.prepare(&quoted)).await;
+        let Proof::Answer(answer) = seen.proof else { panic!("an answer was expected") };
+        assert!(!answer.already_exists, "{}", kind.name);
+    }
+}
+
+#[tokio::test]
+async fn an_open311_answer_may_stand_outside_a_list() {
+    let platform = Platform::start(OPEN311).await;
+    platform.creates(201, r#"{"service_request_id":638344,"service_notice":""}"#, &[]);
+    let pass = platform.partner.pass().await.unwrap();
+    let seen = platform.partner.create(&pass, &platform.partner.prepare(&incident(photo()))).await;
+    let Proof::Answer(answer) = seen.proof else { panic!("an answer was expected") };
+    assert_eq!(answer.id.as_deref(), Some("638344"));
 }
 
 #[tokio::test]

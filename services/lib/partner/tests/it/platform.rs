@@ -40,6 +40,8 @@ pub(crate) struct Kind {
     pub(crate) exists: (u16, &'static str),
     /// A refusal that quotes what a citizen wrote.
     pub(crate) refused: (u16, &'static str),
+    /// What stands around a list.
+    pub(crate) envelope: (&'static str, &'static str),
 }
 
 pub(crate) const AGREED: Kind = Kind {
@@ -52,6 +54,7 @@ pub(crate) const AGREED: Kind = Kind {
     nameless: r#"{"id":null}"#,
     exists: (422, r#"{"error":"external_code already exists"}"#),
     refused: (422, r#"{"error":"note 'my neighbour Aitor' is invalid"}"#),
+    envelope: ("", ""),
 };
 
 pub(crate) const RENAMED: Kind = Kind {
@@ -77,6 +80,32 @@ categories: {PINTADAS: \"0417\"}
     nameless: r#"{"id":"R-7"}"#,
     exists: (400, r#"{"error":"Ref: ya existe"}"#),
     refused: (422, r#"{"error":"text 'my neighbour Aitor' is invalid"}"#),
+    envelope: ("", ""),
+};
+
+/// Everything that it answers is within something else.
+pub(crate) const NESTED: Kind = Kind {
+    name: "nested",
+    file: Some(
+        "login: {token: data.jwt, expires_in: data.life}
+create: {path: /v3/orders, id: data.0.id}
+search: {path: /v3/orders, external_code: keys.code, id: keys.id, items: data.items}
+list: {path: /v3/all, most: 4, items: data.items}
+",
+    ),
+    create: "/v3/orders",
+    list: Some(List {
+        path: "/v3/all",
+        names: ("since", "until"),
+        most: 4,
+        record: r#"{"keys":{"code":"CODE","id":"ID"}}"#,
+    }),
+    pictured: "YSBwaWN0dXJl",
+    accepted: r#"{"data":[{"id":"R-7"}]}"#,
+    nameless: r#"{"id":"R-7","data":[]}"#,
+    exists: (422, r#"{"errors":[{"field":"externalCode","message":"Has already been taken"}]}"#),
+    refused: (422, r#"{"errors":[{"field":"note","message":"'my neighbour Aitor' is invalid"}]}"#),
+    envelope: (r#"{"data":{"total":9,"items":"#, "}}"),
 };
 
 pub(crate) const OPEN311: Kind = Kind {
@@ -96,9 +125,17 @@ pub(crate) const OPEN311: Kind = Kind {
     nameless: r#"[{"token":"T-1"}]"#,
     exists: (400, r#"[{"code":"400","description":"This request is a duplicate of R-7"}]"#),
     refused: (400, r#"[{"code":400,"description":"description 'my neighbour Aitor' is not valid"}]"#),
+    envelope: ("", ""),
 };
 
-pub(crate) const KINDS: [Kind; 3] = [AGREED, RENAMED, OPEN311];
+pub(crate) const KINDS: [Kind; 4] = [AGREED, RENAMED, NESTED, OPEN311];
+
+impl Kind {
+    /// A list as the platform shows it.
+    pub(crate) fn listed(&self, records: &str) -> String {
+        format!("{}[{records}]{}", self.envelope.0, self.envelope.1)
+    }
+}
 
 /// What was asked of the platform.
 #[derive(Clone)]
@@ -231,11 +268,11 @@ async fn answer(
         let (from, until) = (asked(list.names.0), asked(list.names.1));
         let within = inner.records.iter().filter(|(at, _)| (from..=until).contains(at));
         let shown: Vec<&str> = within.map(|(_, record)| record.as_str()).take(list.most).collect();
-        (status(inner.others), format!("[{}]", shown.join(","))).into_response()
+        (status(inner.others), kind.listed(&shown.join(","))).into_response()
     } else if uri.path().starts_with("/tokens/") {
         (status(inner.others), inner.token.clone()).into_response()
     } else {
-        let body = r#"{"token":"t0ken","expires_in":300,"jwt":"t0ken","life":300}"#;
+        let body = r#"{"token":"t0ken","expires_in":300,"jwt":"t0ken","life":300,"data":{"jwt":"t0ken","life":"300"}}"#;
         (status(inner.others), body).into_response()
     }
 }

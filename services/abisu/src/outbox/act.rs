@@ -64,7 +64,7 @@ pub(crate) async fn discard(
     let mut on = connect(database).await?;
     let (mut text, mut refused) = (String::new(), Vec::new());
     for reference in references {
-        let reference = reference.to_uppercase();
+        let reference = reference.trim().to_uppercase();
         let act = Act { by: &by, because: &why.because };
         let found = operate::discard(&mut on, &reference, act).await?;
         match found {
@@ -91,7 +91,7 @@ pub(crate) async fn resolve(
     why: WhyArgs,
     database: DatabaseArgs,
 ) -> Result<String, Failure> {
-    let reference = reference.to_uppercase();
+    let reference = reference.trim().to_uppercase();
     let by = why.by.who()?;
     let mut on = connect(database).await?;
     let act = Act { by: &by, because: &why.because };

@@ -87,6 +87,9 @@ pub(crate) enum ReviewCommand {
     Show {
         /// The citizen's reference, as REF-2026-00001
         reference: String,
+        /// As one JSON object
+        #[arg(long)]
+        json: bool,
         #[command(flatten)]
         database: DatabaseArgs,
     },
@@ -96,7 +99,7 @@ pub(crate) enum ReviewCommand {
         /// The citizen's reference, as REF-2026-00001
         reference: String,
         /// The contractor has it, under this id
-        #[arg(long, value_name = "ID", group = "decision")]
+        #[arg(long, value_name = "ID", group = "decision", value_parser = parse_id)]
         sent: Option<String>,
         /// The contractor does not have it: send it
         #[arg(long, group = "decision")]
@@ -119,6 +122,17 @@ pub(crate) struct ChannelArgs {
     /// Id of the channel whose reports are meant
     #[arg(long, env = "ABISU_CHANNEL", default_value = "whatsapp")]
     pub(crate) channel: String,
+}
+
+/// What can be an id at the contractor's: it is shown to people and compared with theirs.
+fn parse_id(text: &str) -> Result<String, String> {
+    let id = text.trim();
+    let usable = !id.is_empty() && id.chars().count() <= 200 && !id.chars().any(char::is_control);
+    if usable {
+        Ok(id.to_owned())
+    } else {
+        Err("the id of the contractor's record, up to 200 letters".to_owned())
+    }
 }
 
 fn parse_since(text: &str) -> Result<DateTime<Utc>, String> {

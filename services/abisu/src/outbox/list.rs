@@ -21,6 +21,10 @@ struct Waiting {
     push_attempts: i32,
     push_error: Option<String>,
     push_visible_at: DateTime<Utc>,
+    /// An earlier report of the same category close by: perhaps of the same thing.
+    near_reference: Option<String>,
+    near_push_state: Option<String>,
+    near_metres: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -30,6 +34,10 @@ struct Standing {
     paused_because: Option<String>,
     breaker: String,
     breaker_cause: Option<String>,
+    /// When an open breaker tries again.
+    breaker_until: Option<DateTime<Utc>>,
+    /// Creates in a row that have left a report in doubt.
+    breaker_doubts: i32,
     total: i64,
 }
 
@@ -53,11 +61,13 @@ struct Doubt {
     evidence: Option<String>,
 }
 
+#[derive(Serialize)]
 struct Act {
     at: DateTime<Utc>,
     by: String,
     act: String,
     because: String,
+    detail: serde_json::Value,
 }
 
 pub(crate) async fn backlog(
@@ -81,7 +91,7 @@ pub(crate) async fn backlog(
 
 impl Backlog {
     fn to_text(&self) -> String {
-        let Standing { paused, paused_by, paused_because, breaker, breaker_cause, total } = &self.standing;
+        let Standing { paused, paused_by, paused_because, total, .. } = &self.standing;
         let mut text = format!("channel {}: {total} reports wait\n", self.channel);
         // Writing to a String cannot fail.
         if *paused {
@@ -89,10 +99,7 @@ impl Backlog {
                 (paused_by.as_deref().unwrap_or("?"), paused_because.as_deref().unwrap_or("?"));
             let _ = writeln!(text, "  paused by {by}: {because}");
         }
-        if breaker != "closed" {
-            let cause = breaker_cause.as_deref().unwrap_or("unknown");
-            let _ = writeln!(text, "  the breaker is {breaker}: {cause}");
-        }
+        text.push_str(&self.standing.breaker_line());
         for one in &self.reports {
             let photo = match (one.has_photo, one.awaits_photo) {
                 (true, _) => "",
@@ -102,11 +109,12 @@ impl Backlog {
             let error = one.push_error.as_deref().map(|error| format!(", {error}")).unwrap_or_default();
             let _ = writeln!(
                 text,
-                "  {}  {}  {}  {} attempts{photo}{error}",
+                "  {}  {}  {}  {} attempts{photo}{error}{}",
                 one.reference,
                 at(one.received_at),
                 one.route,
-                one.push_attempts
+                one.push_attempts,
+                one.like_another()
             );
         }
         let shown = i64::try_from(self.reports.len()).unwrap_or(i64::MAX);
@@ -114,6 +122,32 @@ impl Backlog {
             let _ = writeln!(text, "  and {} more (--limit)", total - shown);
         }
         text
+    }
+}
+
+impl Waiting {
+    fn like_another(&self) -> String {
+        match (&self.near_reference, &self.near_push_state, self.near_metres) {
+            (Some(reference), Some(state), Some(metres)) => {
+                format!(", perhaps the same as {reference} ({state}), {metres:.0} m away")
+            }
+            _ => String::new(),
+        }
+    }
+}
+
+impl Standing {
+    /// Nothing while it is closed.
+    fn breaker_line(&self) -> String {
+        if self.breaker == "closed" {
+            return String::new();
+        }
+        let cause = self.breaker_cause.as_deref().unwrap_or("unknown");
+        let next = match self.breaker_until {
+            Some(until) => format!(", tried again at {} or by `abisu outbox resume`", at(until)),
+            None => String::new(),
+        };
+        format!("  the breaker is {}: {cause}{next}\n", self.breaker)
     }
 }
 
@@ -143,13 +177,19 @@ pub(crate) async fn review(json: bool, database: DatabaseArgs) -> Result<String,
     Ok(text)
 }
 
-pub(crate) async fn show(reference: &str, database: DatabaseArgs) -> Result<String, Failure> {
-    let mut text = crate::report::show(reference, false, database.clone()).await?;
+pub(crate) async fn show(reference: &str, json: bool, database: DatabaseArgs) -> Result<String, Failure> {
+    let mut text = crate::report::show(reference, json, database.clone()).await?;
     let mut on = connect(database).await?;
-    let acts = sqlx::query_file_as!(Act, "src/outbox/store/list_acts.sql", reference.to_uppercase())
+    let acts = sqlx::query_file_as!(Act, "src/outbox/store/list_acts.sql", reference.trim().to_uppercase())
         .fetch_all(&mut on)
         .await?;
-    for Act { at: when, by, act, because } in acts {
+    if json {
+        let mut shown: serde_json::Value =
+            serde_json::from_str(&text).map_err(|error| Failure::Failed(error.into()))?;
+        shown["acts"] = serde_json::to_value(acts).map_err(|error| Failure::Failed(error.into()))?;
+        return to_json(&shown);
+    }
+    for Act { at: when, by, act, because, detail: _ } in acts {
         let _ = writeln!(text, "{}  {act} by {by}: {because}", at(when));
     }
     Ok(text)

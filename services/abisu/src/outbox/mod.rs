@@ -23,8 +23,8 @@ pub(crate) async fn run(command: OutboxCommand) -> Result<String, Failure> {
         OutboxCommand::Discard { references, why, database } => act::discard(references, why, database).await,
         OutboxCommand::Reconcile(args) => reconcile::run(*args).await,
         OutboxCommand::Review(ReviewCommand::List { json, database }) => list::review(json, database).await,
-        OutboxCommand::Review(ReviewCommand::Show { reference, database }) => {
-            list::show(&reference, database).await
+        OutboxCommand::Review(ReviewCommand::Show { reference, json, database }) => {
+            list::show(&reference, json, database).await
         }
         OutboxCommand::Review(ReviewCommand::Resolve {
             reference,

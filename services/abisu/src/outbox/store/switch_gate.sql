@@ -1,6 +1,8 @@
--- Called by `outbox pause` and `outbox resume`. Index: push_gate_pkey. Locks the switch, then the breaker.
+-- Called by `outbox pause` and `outbox resume`. Indexes: push_gate_pkey, report_oldest. Locks the switch, then the breaker,
+-- then the reports that wait, as far as nobody else has them locked.
 -- Without a row it is not paused, so `resume` makes none. What gathered during a pause goes out at the set rate. A breaker
--- that is open goes on trial at once, with a login for a sign of life: somebody says that it is over.
+-- that is open goes on trial at once, with a login for a sign of life: somebody says that it is over. What waits for its
+-- time and nobody holds is due then, or there might be nothing to try it with.
 with switched as (
   insert into report.push_gate (channel, paused, changed_by, because)
   select $1, $2::bool, $3, $4
@@ -20,6 +22,16 @@ with switched as (
   set draining = true,
     until = case when push_breaker.state = 'open' then now() else push_breaker.until end,
     doubts = case when push_breaker.state = 'open' then 0 else push_breaker.doubts end
+), due as (
+  update report.report r
+  set push_visible_at = clock_timestamp()
+  from (
+    select r.id from report.report r
+    where r.channel = (select channel from hurried) and r.state = 'received' and r.push_state = 'pending'
+      and r.push_owner is null and r.push_visible_at > clock_timestamp()
+    for no key update skip locked
+  ) waiting
+  where r.id = waiting.id
 ), noted as (
   insert into report.push_act (by, act, channel, because, detail)
   select $3, case when $2 then 'pause' else 'resume' end, channel, $4,

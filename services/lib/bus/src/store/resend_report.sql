@@ -1,7 +1,7 @@
 -- Called by bus::outbox::operate::resend, in autocommit. Index: report_reference. Locks the report, then its attempt.
 -- From review and dead; from sent only by force. It starts anew: its attempts are given back.
 with found as materialized (
-  select r.id, r.channel, r.push_state,
+  select r.id, r.channel, r.push_state, r.partner_id, r.push_sent_at,
     r.push_state = 'pending' and r.push_owner is not null and r.push_visible_at > now()
       or exists (
         select from report.push_attempt a
@@ -18,7 +18,7 @@ with found as materialized (
   from found
   where r.id = found.id and not found.under_way
     and (found.push_state in ('review', 'dead') or found.push_state = 'sent' and $3::bool)
-  returning r.id, r.channel, found.push_state
+  returning r.id, r.channel, found.push_state, found.partner_id, found.push_sent_at
 ), closed as (
   update report.push_attempt a
   set closed_at = clock_timestamp(), outcome = 'absent', evidence = 'a person says that it did not arrive'
@@ -27,7 +27,8 @@ with found as materialized (
 ), noted as (
   insert into report.push_act (by, act, channel, report_id, because, detail)
   select $4, 'resend', channel, id, $5,
-    jsonb_build_object('role', current_user, 'was', push_state, 'without_photo', $2::bool, 'forced', $3::bool)
+    jsonb_build_object('role', current_user, 'was', push_state, 'was_partner_id', partner_id,
+      'was_sent_at', push_sent_at, 'without_photo', $2::bool, 'forced', $3::bool)
   from done
 ), step as (
   insert into report.timeline (report_id, step, detail)

@@ -2,12 +2,14 @@
 //!
 //! A form that waited at the head of its chat would hold back every word after it, also the answer to "cancel". So it is
 //! put aside, the citizen is told once that it comes later, and it is brought back, under the same token, when it may
-//! work and is still what the conversation waits for.
+//! work and is still what the conversation waits for. Once the 24-hour window is closed it is forgotten, and what is
+//! forgotten counts as a prompt that never arrived: the citizen's next message asks for it again.
 
 use std::sync::Arc;
 
 use bus::outbound::{NewOutbound, Outbound, enqueue, record_dropped};
 use bus::wake::Queue;
+use chrono::{DateTime, Utc};
 use dialogue::Notice;
 use runtime::with_tx;
 use sqlx::PgConnection;
@@ -21,14 +23,14 @@ use crate::{Context, said, store};
 const EVERY: u32 = 5;
 
 /// What the reply that was put aside says in its row.
-pub(crate) const DELAYED: &str = "form_delayed";
+const DELAYED: &str = "form_delayed";
 
 /// Why a form cannot be sent now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Delay {
     /// No published form of its language.
     NoRelease,
-    /// Blocked or throttled by the provider.
+    /// Blocked, throttled or not understood by the provider.
     Blocked,
 }
 
@@ -42,7 +44,8 @@ impl Delay {
     }
 }
 
-/// Puts a form aside and tells the citizen, once for its prompt.
+/// Puts a form aside and tells the citizen, once for each message of theirs that asked for it: not again when it was
+/// brought back in vain.
 pub(crate) async fn put_aside(
     context: &Context,
     reply: &Outbound,
@@ -73,12 +76,20 @@ pub(crate) async fn put_aside(
                 )
                 .execute(&mut *tx)
                 .await?;
-                say_once(tx, ear, &session, prompt.unwrap_or(*id), Notice::FormDelayed).await?;
+                let cause = asked_for(prompt.unwrap_or(*id), ear.expires_at);
+                say_once(tx, ear, &session, cause, Notice::FormDelayed).await?;
             }
             Ok::<_, bus::Error>(())
         })
     })
     .await
+}
+
+/// A prompt and the message of the citizen that it answers, which is known by the end of its window.
+fn asked_for(prompt: Uuid, expires_at: DateTime<Utc>) -> Uuid {
+    // The second half of a token is random.
+    let when = u128::from(expires_at.timestamp_millis().cast_unsigned());
+    Uuid::from_u128(prompt.as_u128() ^ when)
 }
 
 /// Looks for forms that may work now, until `stopping`.

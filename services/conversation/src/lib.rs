@@ -7,8 +7,8 @@
 //!   (`write`);
 //! * [`sender`] claims the outgoing mailboxes and posts replies, in order per chat, over what sends for the channel;
 //! * [`photos`] fetches what the form only named;
-//! * `delayed` brings back forms that could not be sent, `undeliverable` tells whose phone cannot show one, [`marks`]
-//!   shows that a message is worked on.
+//! * `delayed` brings back forms that could not be sent, `failed` says again what failed after it was taken,
+//!   `undeliverable` tells whose phone cannot show a form, [`marks`] shows that a message is worked on.
 //!
 //! What is shared by all channels is the process ([`Process`], [`channels`], [`bells`]). No network call happens inside a
 //! transaction, and nothing is decided outside `dialogue`.
@@ -22,6 +22,7 @@ mod city;
 pub mod config;
 mod decide;
 mod delayed;
+mod failed;
 pub mod forms;
 pub mod image;
 pub mod lookup;
@@ -229,6 +230,7 @@ impl Shared {
         shell.spawn("worker", worker::run(Arc::clone(&context), stopping.clone()));
         shell.spawn("sender", sender::run(Arc::clone(&context), stopping.clone()));
         shell.spawn("delayed forms", delayed::run(Arc::clone(&context), stopping.clone()));
+        shell.spawn("failed replies", failed::run(Arc::clone(&context), stopping.clone()));
         shell.spawn("undeliverable forms", undeliverable::run(Arc::clone(&context), stopping.clone()));
         if let Some(asked) = marking {
             shell.spawn("marks", marks::run(Arc::clone(&context), asked, stopping.clone()));

@@ -189,7 +189,8 @@ async fn ask_again(
     claimed: &Claimed,
 ) -> Result<Option<DateTime<Utc>>, bus::Error> {
     let Some(chat_id) = store::chat_of(tx, claimed.report_id).await? else { return Ok(None) };
-    let Some(expires_at) = store::newest_window(tx, chat_id).await?.filter(|end| *end > Utc::now()) else {
+    let Some(expires_at) = store::newest_window(&mut *tx, chat_id).await?.filter(|end| *end > Utc::now())
+    else {
         return Ok(None);
     };
     let session = store::session_in(tx, chat_id).await?;

@@ -86,7 +86,12 @@ pub(crate) async fn send(context: &Context, errand: &Errand<'_>) -> Sent {
         }
     }
     if reply.expires_at <= Utc::now() {
-        return give_up(context, errand, "window_closed", None).await;
+        // The citizen may have written again since, which opens the window anew for this reply too.
+        match store::newest_window(&context.pool, errand.chat.chat_id).await {
+            Ok(Some(end)) if end > Utc::now() => {}
+            Ok(_) => return give_up(context, errand, "window_closed", None).await,
+            Err(error) => return waits(context, &error.into(), "no_window"),
+        }
     }
     let message = match compose(context, errand).await {
         Ok(Some(message)) => message,
@@ -134,6 +139,13 @@ async fn refused(context: &Context, errand: &Errand<'_>, error: &SendError) -> S
             "the form is blocked or throttled by the provider: {error}"
         );
         return delay(context, errand, Delay::Blocked).await;
+    }
+    if error.is_our_fault() {
+        tracing::error!(error.code = error.label(), "the provider does not take what we send: {error}");
+        // Nobody answers a form that never came, and the next release may be right.
+        if errand.is_form() {
+            return delay(context, errand, Delay::Blocked).await;
+        }
     }
     if error.needs_operator() {
         outage::pause_channel(context, error).await;

@@ -9,7 +9,6 @@ use sqlx::{PgConnection, PgExecutor, PgPool};
 use uuid::Uuid;
 
 use crate::Context;
-use crate::delayed::DELAYED;
 use crate::translate::Release;
 
 /// Why there is no session to work with.
@@ -59,28 +58,24 @@ pub async fn session_in(tx: &mut PgConnection, chat_id: Uuid) -> Result<Session,
 pub async fn prompt_fate(pool: &PgPool, chat_id: Uuid, prompt: Uuid) -> Result<PromptFate, sqlx::Error> {
     let row = sqlx::query_file!("src/store/prompt_fate.sql", chat_id, prompt).fetch_optional(pool).await?;
     Ok(match row {
-        Some(row) if row.dropped == Some(true) && row.error.as_deref() == Some(DELAYED) => {
-            PromptFate::Delayed
-        }
+        Some(row) if row.delayed => PromptFate::Delayed,
         Some(row) if row.dropped == Some(true) || row.failed => PromptFate::Lost,
         Some(_) | None => PromptFate::Standing,
     })
 }
 
-/// When the window of a chat's newest replies closes; `None` for a chat that was never answered.
+/// When the 24-hour window of a chat closes, by all that was ever to be answered in it; `None` for a chat that was never
+/// answered. Every message of the citizen opens it anew, also for replies to older ones.
 ///
 /// # Errors
 /// The database's.
 pub async fn newest_window(
-    tx: &mut PgConnection,
+    executor: impl PgExecutor<'_>,
     chat_id: Uuid,
 ) -> Result<Option<DateTime<Utc>>, sqlx::Error> {
-    sqlx::query_scalar!(
-        "select expires_at from chat.outbound where chat_id = $1 order by seq desc limit 1",
-        chat_id
-    )
-    .fetch_optional(tx)
-    .await
+    sqlx::query_scalar!("select max(expires_at) from chat.outbound where chat_id = $1", chat_id)
+        .fetch_one(executor)
+        .await
 }
 
 /// The chat of a report.

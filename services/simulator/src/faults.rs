@@ -37,6 +37,9 @@ const LARGEST_BODY: usize = 140 * 1024 * 1024;
 pub(crate) enum Surface {
     #[serde(rename = "meta.messages")]
     MetaMessages,
+    /// Marks of what was read, which go to the same path.
+    #[serde(rename = "meta.marks")]
+    MetaMarks,
     #[serde(rename = "meta.media")]
     MetaMedia,
     #[serde(rename = "meta.download")]
@@ -100,11 +103,17 @@ enum Kind {
     AcceptThenReset,
     /// Does the work, then answers something else.
     AcceptThenStatus { status: u16, body: Option<Value>, retry_after: Option<u64> },
+    /// A message is taken, never comes to the phone, and a receipt says so with this code.
+    FailLater { code: i64 },
     /// Waits, then goes on as if nothing was.
     Delay { ms: u64 },
     /// Does the work, with one of the provider's own oddities in the answer.
     Trap { trap: Trap },
 }
+
+/// Tells the work behind the gate that the message fails after it was taken.
+#[derive(Clone, Copy)]
+pub(crate) struct FailsLater(pub(crate) i64);
 
 pub(crate) struct Fault {
     id: u64,
@@ -160,11 +169,12 @@ impl Inner {
         (delay, acting)
     }
 
-    /// Which part of which provider a path belongs to.
-    fn surface(&self, config: &Config, method: &Method, path: &str) -> Surface {
+    /// Which part of which provider a path belongs to. `mark`: the body says that a message was read.
+    fn surface(&self, config: &Config, method: &Method, path: &str, mark: bool) -> Surface {
         let segments: Vec<&str> = path.trim_start_matches('/').split('/').collect();
         match segments.as_slice() {
             ["meta", "media-download", ..] => Surface::MetaDownload,
+            ["meta", _, _, "messages"] if mark => Surface::MetaMarks,
             ["meta", _, _, "messages"] => Surface::MetaMessages,
             ["meta", _, _, "flows" | "assets" | "publish" | "deprecate"] | ["meta", "flow-asset", ..] => {
                 Surface::MetaFlows
@@ -189,9 +199,19 @@ pub(crate) async fn gate(
     request: Request,
     next: Next,
 ) -> Response {
+    let (mut request, mut mark) = (request, false);
+    if request.uri().path().ends_with("/messages") {
+        // What these are only their bodies tell.
+        let (parts, body) = request.into_parts();
+        let Ok(body) = to_bytes(body, LARGEST_BODY).await else {
+            return StatusCode::PAYLOAD_TOO_LARGE.into_response();
+        };
+        mark = serde_json::from_slice::<Value>(&body).is_ok_and(|body| body.get("status").is_some());
+        request = Request::from_parts(parts, Body::from(body));
+    }
     let (surface, (delay, fault)) = {
         let mut inner = state.lock();
-        let surface = inner.surface(&state.config, request.method(), request.uri().path());
+        let surface = inner.surface(&state.config, request.method(), request.uri().path(), mark);
         (surface, inner.take_faults(surface))
     };
     let incoming = Incoming::new(surface, request.method().to_string(), request.uri().to_string());
@@ -240,8 +260,14 @@ pub(crate) async fn gate(
     }
 
     let mut request = Request::from_parts(parts, Body::from(body.clone()));
-    if let Some(Kind::Trap { trap }) = fault {
-        request.extensions_mut().insert(trap);
+    match fault {
+        Some(Kind::Trap { trap }) => {
+            request.extensions_mut().insert(trap);
+        }
+        Some(Kind::FailLater { code }) => {
+            request.extensions_mut().insert(FailsLater(code));
+        }
+        _ => {}
     }
     let response = next.run(request).await;
     let worked = Some(response.status().as_u16());
@@ -279,6 +305,7 @@ fn answer(surface: Surface, status: u16, body: Option<Value>, retry_after: Optio
         (
             None,
             Surface::MetaMessages
+            | Surface::MetaMarks
             | Surface::MetaMedia
             | Surface::MetaDownload
             | Surface::MetaFlows

@@ -79,6 +79,55 @@ fn a_picture_on_its_side_is_kept_upright() {
 }
 
 #[test]
+fn every_way_that_a_picture_can_lie_ends_upright() {
+    // What is in the corners once it is shown, from the top left on, clockwise, by the orientation of a picture that has
+    // black, grey, light and white there.
+    let corners: [(u16, [u8; 4]); 8] = [
+        (1, [0, 1, 2, 3]),
+        (2, [1, 0, 3, 2]),
+        (3, [2, 3, 0, 1]),
+        (4, [3, 2, 1, 0]),
+        (5, [0, 3, 2, 1]),
+        (6, [3, 0, 1, 2]),
+        (7, [2, 1, 0, 3]),
+        (8, [1, 2, 3, 0]),
+    ];
+    let mut pixels = RgbImage::new(64, 32);
+    for (x, y, pixel) in pixels.enumerate_pixels_mut() {
+        let shade = match (x < 32, y < 16) {
+            (true, true) => 0,
+            (false, true) => 85,
+            (false, false) => 170,
+            (true, false) => 255,
+        };
+        *pixel = image::Rgb([shade; 3]);
+    }
+    let mut bytes = Cursor::new(Vec::new());
+    DynamicImage::ImageRgb8(pixels).write_to(&mut bytes, ImageFormat::Jpeg).unwrap();
+    for (orientation, expected) in corners {
+        let mut lying = img_parts::jpeg::Jpeg::from_bytes(bytes.get_ref().clone().into()).unwrap();
+        lying.set_exif(Some(exif(orientation)));
+        let kept = clean(&lying.encoder().bytes()).unwrap();
+        assert_eq!((kept.turned, tells(&kept.bytes)), (orientation != 1, false), "{orientation}");
+        let shown = image::load_from_memory(&kept.bytes).unwrap().into_luma8();
+        let (width, height) = if orientation < 5 { (64, 32) } else { (32, 64) };
+        assert_eq!(shown.dimensions(), (width, height), "{orientation}");
+        let (right, below) = (width - 8, height - 8);
+        let seen = [(8, 8), (right, 8), (right, below), (8, below)]
+            .map(|(x, y)| (shown.get_pixel(x, y).0[0].saturating_add(42)) / 85);
+        assert_eq!(seen, expected, "{orientation}");
+    }
+}
+
+#[test]
+fn an_orientation_that_nobody_knows_turns_nothing() {
+    for orientation in [0, 9, 255, 6 << 8] {
+        let kept = clean(&with_exif(ImageFormat::Jpeg, orientation)).unwrap();
+        assert!(!kept.turned && !tells(&kept.bytes), "{orientation}");
+    }
+}
+
+#[test]
 fn a_picture_keeps_nothing_behind_its_end_or_between_its_scans() {
     let plain = picture(ImageFormat::Jpeg);
     let end = plain.len() - 2;
@@ -97,6 +146,21 @@ fn a_picture_keeps_nothing_behind_its_end_or_between_its_scans() {
 fn what_is_no_picture_is_refused() {
     assert_eq!(clean(&Bytes::from_static(b"something else, as long")).unwrap_err(), Refused::Unknown);
     assert_eq!(clean(&Bytes::new()).unwrap_err(), Refused::Unknown);
+    // Pictures that not every browser shows, films and pages, whatever they are called.
+    for other in [
+        &b"\0\0\0\x18ftypheic\0\0\0\0mif1heic"[..],
+        b"\0\0\0\x1cftypavif\0\0\0\0avifmif1",
+        b"\0\0\0\x20ftypisom\0\0\x02\0isomiso2",
+        b"GIF89a\x01\0\x01\0\x80\0\0",
+        b"BM\x46\0\0\0\0\0\0\0\x36\0",
+        b"II*\0\x08\0\0\0\0\0\0\0",
+        b"%PDF-1.7\n%\xe2\xe3\xcf\xd3",
+        b"<svg xmlns='http://www.w3.org/2000/svg'/>",
+        b"RIFF\x24\0\0\0WAVEfmt ",
+        b"{\"error\": {\"code\": 100}}",
+    ] {
+        assert_eq!(clean(&Bytes::from_static(other)).unwrap_err(), Refused::Unknown, "{other:?}");
+    }
 }
 
 #[test]
@@ -122,6 +186,10 @@ fn a_few_bytes_that_claim_a_huge_picture_are_refused_before_they_are_unpacked() 
     bomb[16..24].copy_from_slice(&[0, 0, 0xff, 0xff, 0, 0, 0xff, 0xff]);
     let mut head = flate_crc(&bomb[12..29]).to_be_bytes();
     bomb[29..33].swap_with_slice(&mut head);
+    assert_eq!(clean(&bomb.into()).unwrap_err(), Refused::TooLarge);
+    let mut bomb = picture(ImageFormat::Jpeg);
+    let frame = bomb.windows(2).position(|two| two == [0xff, 0xc0]).unwrap();
+    bomb[frame + 5..frame + 9].fill(0xff);
     assert_eq!(clean(&bomb.into()).unwrap_err(), Refused::TooLarge);
 }
 

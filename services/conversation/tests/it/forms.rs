@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::citizen::{ROUTE, reference};
+use crate::replies::text;
 use crate::support::World;
 
 #[tokio::test]
@@ -47,6 +48,67 @@ async fn a_form_that_the_provider_blocks_is_promised_once_and_sent_when_it_works
 }
 
 #[tokio::test]
+async fn a_form_that_the_provider_does_not_understand_is_promised_and_not_passed_over_in_silence() {
+    let world = World::new().await;
+    let _service = world.serve().await;
+    let citizen = world.citizen("34600700011").await;
+    citizen.begins().await;
+    world.fault(json!({"surface": "meta.messages", "kind": "meta_error", "code": 131_009, "times": 1})).await;
+
+    citizen.pin().await;
+    assert!(citizen.hears_text().await.contains("Te llegará"));
+    assert_eq!(citizen.hears().await["kind"], "flow");
+    citizen.fill_in("es", ROUTE, json!({})).await;
+
+    reference(&citizen.hears_text().await);
+}
+
+#[tokio::test]
+async fn a_promise_that_ended_with_its_window_is_made_again_at_the_next_message_and_kept() {
+    let world = World::without_forms().await;
+    let _service = world.serve().await;
+    let citizen = world.citizen("34600700009").await;
+    citizen.begins().await;
+    citizen.pin().await;
+    assert!(citizen.hears_text().await.contains("Te llegará"));
+    world.at_rest().await;
+
+    // A day without a release.
+    world.run("update chat.outbound set expires_at = now() - interval '1 second'").await;
+    world.until("select count(*) = 0 from chat.delayed_form").await;
+    // Not by the phone's clock, which counts seconds: it is another message, not another second.
+    world.webhook.bring(vec![text(&citizen.phone, "¿y el formulario?", None)]).await;
+    assert!(citizen.hears_text().await.contains("Te llegará"));
+    world.publish("es").await;
+    assert_eq!(citizen.hears().await["kind"], "flow");
+    citizen.fill_in("es", ROUTE, json!({})).await;
+
+    reference(&citizen.hears_text().await);
+}
+
+#[tokio::test]
+async fn a_promise_is_kept_within_the_window_that_a_newer_message_has_opened() {
+    let world = World::without_forms().await;
+    let _service = world.serve().await;
+    let citizen = world.citizen("34600700010").await;
+    citizen.begins().await;
+    citizen.pin().await;
+    citizen.hears_text().await;
+    world.at_rest().await;
+    world.run("update chat.outbound set expires_at = now() + interval '400 milliseconds'").await;
+
+    // Reminds of it, within a window of its own.
+    citizen.say("¿y el formulario?").await;
+    assert!(citizen.hears_text().await.contains("Te llegará"));
+    world
+        .until("select bool_or(expires_at <= now()) and bool_or(expires_at > now()) from chat.outbound")
+        .await;
+    world.publish("es").await;
+
+    assert_eq!(citizen.hears().await["kind"], "flow");
+}
+
+#[tokio::test]
 async fn a_promised_form_does_not_come_after_the_citizen_has_cancelled() {
     let world = World::without_forms().await;
     let _service = world.serve().await;
@@ -82,7 +144,7 @@ async fn a_phone_that_cannot_show_the_form_is_asked_to_update_and_gets_it_at_the
 }
 
 #[tokio::test]
-async fn a_form_that_failed_after_it_was_accepted_is_sent_again_at_the_next_message() {
+async fn a_form_that_failed_for_good_after_it_was_accepted_is_sent_again_at_the_next_message() {
     let world = World::new().await;
     let _service = world.serve().await;
     let citizen = world.citizen("34600700005").await;
@@ -90,7 +152,7 @@ async fn a_form_that_failed_after_it_was_accepted_is_sent_again_at_the_next_mess
     world
         .run(
             "insert into inbound.receipt (key, channel, provider_id, outbound_id, status, error_code, occurred_at)
-             select gen_random_uuid(), o.channel, 'wamid.x', o.id, 'failed', 131000, now()
+             select gen_random_uuid(), o.channel, 'wamid.x', o.id, 'failed', 131053, now()
              from chat.outbound o where o.payload ? 'form'",
         )
         .await;

@@ -7,6 +7,7 @@ mod channels;
 mod citizen;
 mod codes;
 mod crowd;
+mod failed;
 mod failure;
 mod forms;
 mod geo;

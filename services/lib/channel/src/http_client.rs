@@ -3,9 +3,10 @@
 //! Always with timeouts, never a redirect: what proves us to a provider goes to its host and nowhere else. Whatever
 //! comes back is bounded.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use bytes::{Bytes, BytesMut};
+use chrono::{DateTime, Utc};
 use http::{HeaderMap, StatusCode};
 use reqwest::{Client, RequestBuilder, Response, Url};
 
@@ -22,6 +23,8 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 const IDLE: Duration = Duration::from_secs(20);
 /// A file of 25 MiB on a slow line.
 const DOWNLOAD_TIMEOUT: Duration = Duration::from_secs(60);
+/// The longest that an answer is obeyed which names a time: whoever names more is asked again after it.
+pub(crate) const LONGEST_WAIT: Duration = Duration::from_secs(3600);
 /// An answer is a few hundred bytes; this only bounds what a broken one can cost.
 const LARGEST_ANSWER: usize = 4 * 1024 * 1024;
 
@@ -82,10 +85,22 @@ pub(crate) async fn exchange(api: &'static str, request: RequestBuilder) -> Resu
     Ok(Answered { status, headers, body: bounded(response, LARGEST_ANSWER).await })
 }
 
-/// `Retry-After`, in seconds.
+/// `Retry-After`, in seconds or as a date. `None` also for no time at all: then our own pauses are better.
 pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let seconds = headers.get(http::header::RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
-    Some(Duration::from_secs(seconds))
+    let value = headers.get(http::header::RETRY_AFTER)?.to_str().ok()?;
+    named_wait(value.trim(), SystemTime::now().into())
+}
+
+fn named_wait(value: &str, now: DateTime<Utc>) -> Option<Duration> {
+    let wait = match value.parse() {
+        Ok(seconds) => Duration::from_secs(seconds),
+        // The date of HTTP is one of RFC 2822; one that is past is no time at all.
+        Err(_) => {
+            let at = DateTime::parse_from_rfc2822(value).ok()?;
+            at.with_timezone(&Utc).signed_duration_since(now).to_std().ok()?
+        }
+    };
+    Some(wait.min(LONGEST_WAIT)).filter(|wait| !wait.is_zero())
 }
 
 /// An id as one segment of a path, whatever is in it.
@@ -142,4 +157,29 @@ pub(crate) async fn download(
 fn content_type(response: &Response) -> Option<String> {
     let full = response.headers().get(http::header::CONTENT_TYPE)?.to_str().ok()?;
     Some(full.split(';').next().unwrap_or_default().trim().to_ascii_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_named_time_is_seconds_or_a_date_and_at_most_an_hour() {
+        let now = DateTime::parse_from_rfc3339("2026-11-30T12:00:00Z").unwrap().to_utc();
+        let seconds = |value| named_wait(value, now).map(|wait| wait.as_secs());
+        for (value, expected) in [
+            ("7", Some(7)),
+            ("86400", Some(3600)),
+            ("18446744073709551615", Some(3600)),
+            ("Mon, 30 Nov 2026 12:00:09 GMT", Some(9)),
+            ("Tue, 30 Nov 2027 12:00:00 GMT", Some(3600)),
+            ("Mon, 30 Nov 2026 11:00:00 GMT", None),
+            ("0", None),
+            ("-3", None),
+            ("soon", None),
+            ("", None),
+        ] {
+            assert_eq!(seconds(value), expected, "{value}");
+        }
+    }
 }

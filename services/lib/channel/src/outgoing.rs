@@ -201,6 +201,12 @@ pub trait Channel: Send + Sync {
     /// Whether it can show the citizen that a message is being worked on.
     fn shows_work(&self) -> bool;
 
+    /// What it means that a message which was taken has failed after all, by the code in its receipt. `None`: such codes
+    /// say nothing here.
+    fn failed_later(&self, _code: i64) -> Option<SendError> {
+        None
+    }
+
     /// Shows the citizen that a message, with those before it, was read and, where the channel can, that an answer is
     /// being written. Nothing depends on it, so it takes a few seconds at most.
     fn working<'a>(&'a self, message_id: &'a str) -> Answer<'a, (), SendError>;

@@ -49,6 +49,8 @@ pub enum Reason {
     Undeliverable,
     /// This message can never be sent.
     Never,
+    /// It is not made as the provider wants it: a fault of ours, or of what was published, that somebody must look at.
+    Malformed,
     /// A gateway gave up waiting: it may have arrived.
     Gateway,
 }
@@ -121,7 +123,7 @@ impl SendError {
                 }
                 Reason::Pair => Class::Defer(Some(self.retry_after.unwrap_or(PAIR_PAUSE))),
                 Reason::Passing => Class::Retry,
-                Reason::Undeliverable | Reason::Never => Class::Drop,
+                Reason::Undeliverable | Reason::Never | Reason::Malformed => Class::Drop,
                 Reason::Gateway => Class::Ambiguous,
             },
         }
@@ -139,6 +141,7 @@ impl SendError {
                 | Reason::Passing
                 | Reason::Undeliverable
                 | Reason::Never
+                | Reason::Malformed
                 | Reason::Gateway => Scope::Message,
             },
         }
@@ -152,6 +155,11 @@ impl SendError {
     /// Whether the form is at fault and everything else can go.
     pub fn blocks_form(&self) -> bool {
         self.failure == Failure::Refused(Reason::FormBlocked)
+    }
+
+    /// Whether it is not the recipient but what we send that is at fault.
+    pub fn is_our_fault(&self) -> bool {
+        self.failure == Failure::Refused(Reason::Malformed)
     }
 
     /// Whether the recipient's side cannot take it.
@@ -176,6 +184,7 @@ impl SendError {
                 Reason::Passing => "passing",
                 Reason::Undeliverable => "undeliverable",
                 Reason::Never => "never",
+                Reason::Malformed => "malformed",
                 Reason::Gateway => "gateway",
             },
         }
@@ -257,6 +266,7 @@ mod tests {
             (Failure::Refused(Reason::Passing), Class::Retry),
             (Failure::Refused(Reason::Undeliverable), Class::Drop),
             (Failure::Refused(Reason::Never), Class::Drop),
+            (Failure::Refused(Reason::Malformed), Class::Drop),
             (Failure::Refused(Reason::Gateway), Class::Ambiguous),
         ] {
             assert_eq!(SendError::new("it", failure).class(), class, "{failure:?}");

@@ -71,8 +71,23 @@ const THANKS: &[&str] = &[
     "esker mila",
     "eskerrak",
 ];
-const YES: &[&str] = &["si", "vale", "ok", "correcto", "si es ahi", "bai", "ados", "ondo", "bai hor da"];
-const NO: &[&str] = &["no", "ez", "no otro sitio", "ez beste leku bat"];
+const YES: &[&str] = &[
+    "si",
+    "vale",
+    "ok",
+    "claro",
+    "correcto",
+    "exacto",
+    "es ahi",
+    "si es ahi",
+    "bai",
+    "ados",
+    "ondo",
+    "hor da",
+    "bai hor da",
+];
+const NO: &[&str] =
+    &["no", "no es ahi", "no en otro sitio", "no otro sitio", "ez", "ez da hor", "ez beste leku bat"];
 /// A message of such words only is a greeting.
 const GREETING: &[&str] = &[
     "hola",

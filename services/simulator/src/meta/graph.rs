@@ -1,7 +1,7 @@
 //! The Graph API's front: token and version, reading a node, and sending a message.
 
 use axum::{
-    Json,
+    Extension, Json,
     extract::{FromRequestParts, Path, Query, State as Extract},
     http::{StatusCode, header::AUTHORIZATION, request::Parts},
     response::{IntoResponse, Response},
@@ -16,6 +16,7 @@ use super::{
     validate::{self, Outgoing, Recipient, Request},
     webhook,
 };
+use crate::faults::FailsLater;
 use crate::state::{Message, Shared, State, wamid};
 
 /// A longer answer of this age is outside the window in which free messages are allowed.
@@ -92,6 +93,7 @@ pub(crate) async fn messages(
     _: Caller,
     Extract(state): Extract<Shared>,
     Path((_, node)): Path<(String, String)>,
+    fails: Option<Extension<FailsLater>>,
     body: Bytes,
 ) -> Result<Json<Value>, GraphError> {
     if node != state.config.phone_number_id {
@@ -107,15 +109,22 @@ pub(crate) async fn messages(
             }
             Ok(Json(json!({"success": true})))
         }
-        Request::Send(outgoing) => send(&state, *outgoing, body.len()),
+        Request::Send(outgoing) => send(&state, *outgoing, body.len(), fails.map(|Extension(fails)| fails)),
     }
 }
 
-fn send(state: &Shared, outgoing: Outgoing, size: usize) -> Result<Json<Value>, GraphError> {
+fn send(
+    state: &Shared,
+    outgoing: Outgoing,
+    size: usize,
+    fails: Option<FailsLater>,
+) -> Result<Json<Value>, GraphError> {
     let Outgoing { recipient, mut message, callback_data } = outgoing;
     message.wamid = wamid();
-    let answer = accept(state, &recipient, message, size)?;
-    if state.config.statuses && answer.delivered {
+    let answer = accept(state, &recipient, message, size, fails.is_none())?;
+    if let Some(FailsLater(code)) = fails {
+        webhook::failure(state, answer.citizen, answer.wamid.clone(), callback_data, code);
+    } else if state.config.statuses && answer.delivered {
         webhook::statuses(state, answer.citizen, answer.wamid.clone(), callback_data);
     }
     let contact = match &recipient {
@@ -135,12 +144,13 @@ struct Accepted {
     delivered: bool,
 }
 
-/// Finds the recipient, checks the window and puts the message on the phone.
+/// Finds the recipient, checks the window and, if it `arrives`, puts the message on the phone.
 fn accept(
     state: &State,
     recipient: &Recipient,
     message: Message,
     size: usize,
+    arrives: bool,
 ) -> Result<Accepted, GraphError> {
     let mut inner = state.lock();
     let found = inner.citizens.iter().position(|citizen| match recipient {
@@ -161,7 +171,7 @@ fn accept(
             "More than 24 hours have passed since the recipient last replied to the sender number",
         ));
     }
-    let delivered = message.flow.is_none() || size <= LARGEST_DELIVERED_FORM;
+    let delivered = arrives && (message.flow.is_none() || size <= LARGEST_DELIVERED_FORM);
     let wamid = message.wamid.clone();
     if delivered {
         inner.push(place, message);

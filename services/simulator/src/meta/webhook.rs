@@ -58,22 +58,52 @@ pub(crate) fn statuses(state: &Shared, citizen: Citizen, wamid: String, callback
     let state = state.clone();
     tokio::spawn(async move {
         for name in ["sent", "delivered", "read"] {
-            let mut status = json!({"id": wamid, "status": name, "timestamp": unix_seconds()});
-            if let Some(phone) = &citizen.phone {
-                status["recipient_id"] = json!(phone);
-            }
+            let mut status = status(&citizen, &wamid, callback_data.as_deref(), name);
             status["recipient_user_id"] = json!(citizen.user_id);
             status["pricing"] = json!({
                 "billable": true, "pricing_model": "PMP", "category": "service", "type": "regular",
             });
-            if let Some(data) = &callback_data {
-                status["biz_opaque_callback_data"] = json!(data);
-            }
-            let contacts = json!([contact(&citizen)]);
-            let body = envelope(&state.config, &contacts, "statuses", json!([status]));
-            deliver(&state, body).await;
+            tell(&state, &citizen, status).await;
         }
     });
+}
+
+/// Tells that a message which was taken has failed, in the background. One to a phone does not name the user id.
+pub(crate) fn failure(
+    state: &Shared,
+    citizen: Citizen,
+    wamid: String,
+    callback_data: Option<String>,
+    code: i64,
+) {
+    let state = state.clone();
+    tokio::spawn(async move {
+        let mut status = status(&citizen, &wamid, callback_data.as_deref(), "failed");
+        if citizen.phone.is_none() {
+            status["recipient_user_id"] = json!(citizen.user_id);
+        }
+        status["errors"] = json!([{
+            "code": code, "title": "Injected by a test", "message": "Injected by a test",
+            "error_data": {"details": "Injected by a test"},
+        }]);
+        tell(&state, &citizen, status).await;
+    });
+}
+
+fn status(citizen: &Citizen, wamid: &str, callback_data: Option<&str>, name: &str) -> Value {
+    let mut status = json!({"id": wamid, "status": name, "timestamp": unix_seconds()});
+    if let Some(phone) = &citizen.phone {
+        status["recipient_id"] = json!(phone);
+    }
+    if let Some(data) = callback_data {
+        status["biz_opaque_callback_data"] = json!(data);
+    }
+    status
+}
+
+async fn tell(state: &Shared, citizen: &Citizen, status: Value) {
+    let contacts = json!([contact(citizen)]);
+    deliver(state, envelope(&state.config, &contacts, "statuses", json!([status]))).await;
 }
 
 fn contact(citizen: &Citizen) -> Value {

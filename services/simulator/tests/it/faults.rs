@@ -145,3 +145,39 @@ async fn a_proxy_in_between_answers_html_or_sends_elsewhere() {
     assert_eq!(response.status(), 307);
     assert_eq!(response.headers()["location"].to_str().unwrap(), world.url("/control/health"));
 }
+
+#[tokio::test]
+async fn a_message_that_fails_later_is_taken_and_only_its_receipt_tells() {
+    let world = World::new().await;
+    let citizen = world.citizen().await;
+    world.fault(json!({"surface": "meta.messages", "kind": "fail_later", "code": 131_042, "times": 1})).await;
+    let (status, body) =
+        world.send(json!({"type": "text", "text": {"body": "x"}, "biz_opaque_callback_data": "ours"})).await;
+    assert_eq!(status, 200, "{body}");
+
+    let told = world.receiver.status().await;
+    assert_eq!((&told["id"], &told["status"]), (&body["messages"][0]["id"], &json!("failed")));
+    assert_eq!(
+        (&told["errors"][0]["code"], &told["biz_opaque_callback_data"]),
+        (&json!(131_042), &json!("ours"))
+    );
+    assert_eq!((&told["recipient_id"], told.get("recipient_user_id")), (&json!("34600000001"), None));
+    let (_, shown) = world.look(&format!("/citizens/{citizen}/messages")).await;
+    assert!(shown.as_array().unwrap().iter().all(|one| one["direction"] == "in"), "{shown}");
+}
+
+#[tokio::test]
+async fn a_mark_is_a_surface_of_its_own() {
+    let world = World::new().await;
+    let citizen = world.citizen().await;
+    let (_, shown) = world.look(&format!("/citizens/{citizen}/messages")).await;
+    world.fault(json!({"surface": "meta.marks", "kind": "status", "status": 503, "times": 1})).await;
+    assert_eq!(world.send(json!({"type": "text", "text": {"body": "x"}})).await.0, 200);
+    let path = format!("{}/messages", world.config.phone_number_id);
+    let mark = json!({"messaging_product": "whatsapp", "status": "read", "message_id": shown[0]["wamid"]});
+    assert_eq!(world.post(&path, &mark).await.0, 503);
+    assert_eq!(world.post(&path, &mark).await.0, 200);
+    let (_, calls) = world.look("/requests").await;
+    let surfaces: Vec<&Value> = calls.as_array().unwrap().iter().map(|call| &call["surface"]).collect();
+    assert_eq!(surfaces, ["meta.messages", "meta.marks", "meta.marks"]);
+}

@@ -14,6 +14,7 @@ use axum::{
 };
 use serde_json::{Value, json};
 use simulator::{Config, Simulator};
+use tokio::sync::Notify;
 
 /// What the receiver got: signature header and exact bytes.
 #[derive(Clone)]
@@ -38,6 +39,8 @@ impl Delivery {
 pub(crate) struct Receiver {
     pub(crate) deliveries: Arc<Mutex<Vec<Delivery>>>,
     pub(crate) answers: Arc<Mutex<VecDeque<u16>>>,
+    /// Something was delivered.
+    heard: Arc<Notify>,
 }
 
 impl Receiver {
@@ -49,6 +52,7 @@ impl Receiver {
                     let signature = headers.get("x-hub-signature-256");
                     let signature = signature.map(|value| value.to_str().unwrap().to_owned());
                     receiver.deliveries.lock().unwrap().push(Delivery { signature, body });
+                    receiver.heard.notify_one();
                     let status = receiver.answers.lock().unwrap().pop_front().unwrap_or(200);
                     StatusCode::from_u16(status).unwrap()
                 })
@@ -71,6 +75,22 @@ impl Receiver {
     pub(crate) fn messages(&self) -> Vec<Delivery> {
         let all = self.deliveries.lock().unwrap().clone();
         all.into_iter().filter(|one| one.value().get("messages").is_some()).collect()
+    }
+
+    /// Waits for the first status.
+    pub(crate) async fn status(&self) -> Value {
+        let awaited = async {
+            loop {
+                let all = self.deliveries.lock().unwrap().clone();
+                let status =
+                    all.iter().map(|one| one.value()["statuses"][0].clone()).find(|one| !one.is_null());
+                match status {
+                    Some(status) => return status,
+                    None => self.heard.notified().await,
+                }
+            }
+        };
+        tokio::time::timeout(std::time::Duration::from_secs(20), awaited).await.unwrap()
     }
 }
 

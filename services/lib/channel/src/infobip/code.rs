@@ -82,6 +82,8 @@ pub(super) fn of_http(status: u16, document: &Value) -> Reason {
     // Both shapes that Infobip has for an error.
     let ours = object(document, "requestError").is_some() || word(document, "errorCode").is_some();
     match status {
+        // What it says is wrong with it, a form that it does not know among others.
+        400 if ours => Reason::Malformed,
         // A right that this message would need: others may not need it.
         403 if ours => Reason::Never,
         _ => by_status(Some(status), ours, false),
@@ -134,7 +136,7 @@ mod tests {
         let new = json!({"errorCode": "E400", "description": "x"});
         for words in [&old, &new] {
             for (status, reason) in [
-                (400, Reason::Never),
+                (400, Reason::Malformed),
                 (401, Reason::Blocked),
                 (403, Reason::Never),
                 (404, Reason::Never),

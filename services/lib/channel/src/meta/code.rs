@@ -44,17 +44,14 @@ pub(super) fn reason(
         131_056 => Some(Reason::Pair),
         1 | 131_000 => Some(Reason::Passing),
         131_026 => Some(Reason::Undeliverable),
+        130_472 | 130_497 | 131_021 | 131_030 | 131_047 | 131_049 | 131_050 | 131_052 | 131_062 | 131_063
+        | 137_000 => Some(Reason::Never),
+        // Parameters, kinds, templates, forms: what we send is not right.
         100
-        | 130_472
-        | 130_497
         | 131_008
         | 131_009
-        | 131_021
-        | 131_030
-        | 131_047
-        | 131_049..=131_053
-        | 131_062
-        | 131_063
+        | 131_051
+        | 131_053
         | 132_000
         | 132_001
         | 132_005
@@ -64,11 +61,15 @@ pub(super) fn reason(
         | 132_015
         | 132_016
         | 135_000
-        | 137_000
-        | 139_000..=139_004 => Some(Reason::Never),
+        | 139_000..=139_004 => Some(Reason::Malformed),
         _ => None,
     });
     known.unwrap_or_else(|| by_status(status, code.is_some(), transient))
+}
+
+/// What the code in a receipt says of a message that was taken before. One that nobody knows is held against the message.
+pub(super) fn reported(code: i64) -> Reason {
+    reason(Some(code), None, Some(400), false)
 }
 
 #[cfg(test)]
@@ -94,15 +95,19 @@ mod tests {
             (&[131_000], 500, Reason::Passing),
             (&[131_026], 400, Reason::Undeliverable),
             (&[130_497], 403, Reason::Never),
-            (&[132_001], 404, Reason::Never),
+            (&[132_001], 404, Reason::Malformed),
             (
-                &[
-                    100, 130_472, 131_008, 131_009, 131_021, 131_030, 131_047, 131_049, 131_050, 131_051,
-                    131_052, 131_053, 131_062, 131_063, 132_000, 132_005, 132_007, 132_008, 132_012, 132_015,
-                    132_016, 135_000, 137_000, 139_000, 139_004,
-                ],
+                &[130_472, 131_021, 131_030, 131_047, 131_049, 131_050, 131_052, 131_062, 131_063, 137_000],
                 400,
                 Reason::Never,
+            ),
+            (
+                &[
+                    100, 131_008, 131_009, 131_051, 131_053, 132_000, 132_005, 132_007, 132_008, 132_012,
+                    132_015, 132_016, 135_000, 139_000, 139_004,
+                ],
+                400,
+                Reason::Malformed,
             ),
             // Codes that nobody knows yet.
             (&[999_999], 400, Reason::Never),
@@ -112,6 +117,21 @@ mod tests {
             for code in *codes {
                 assert_eq!(reason(Some(*code), None, Some(*status), false), *expected, "{code}");
             }
+        }
+    }
+
+    #[test]
+    fn a_receipt_has_no_status_and_its_code_means_the_same() {
+        for (code, expected) in [
+            (131_042, Reason::Blocked),
+            (131_000, Reason::Passing),
+            (130_429, Reason::Throttled),
+            (131_056, Reason::Pair),
+            (131_026, Reason::Undeliverable),
+            (131_047, Reason::Never),
+            (999_999, Reason::Never),
+        ] {
+            assert_eq!(reported(code), expected, "{code}");
         }
     }
 

@@ -11,7 +11,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 
 use super::{code, media, send};
-use crate::http_client::{self, Answered, BRIEFLY, ConnectError, exchange, segment};
+use crate::http_client::{self, Answered, BRIEFLY, ConnectError, LONGEST_WAIT, exchange, segment};
 use crate::media_error::MediaError;
 use crate::outgoing::{Accepted, Answer, Channel, Forms, Media, Outgoing, Recipient};
 use crate::send_error::{self, Failure, SendError};
@@ -104,6 +104,11 @@ impl Channel for GraphClient {
         Forms::Flow
     }
 
+    fn failed_later(&self, code: i64) -> Option<SendError> {
+        let refused = Failure::Refused(code::reported(code));
+        Some(SendError { code: Some(code), ..SendError::new(API, refused) })
+    }
+
     fn shows_work(&self) -> bool {
         true
     }
@@ -154,7 +159,7 @@ pub(super) fn refusal(answer: &Answered) -> SendError {
     }
 }
 
-/// `Retry-After` in seconds, else the minutes that the usage header names.
+/// `Retry-After`, else the minutes that the usage header names.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     if let Some(told) = http_client::retry_after(headers) {
         return Some(told);
@@ -170,5 +175,5 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
         .max()
         .and_then(|minutes| u64::try_from(minutes).ok())
         .filter(|minutes| *minutes > 0)?;
-    Some(Duration::from_secs(minutes.saturating_mul(60)))
+    Some(Duration::from_secs(minutes.saturating_mul(60)).min(LONGEST_WAIT))
 }

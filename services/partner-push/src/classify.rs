@@ -125,9 +125,7 @@ pub(crate) fn outcome(class: Class, answer: Option<&Answer>, now: Circumstances)
         Class::NotProcessed(NotProcessed::Documented) if !now.outage => {
             Outcome::Retry(now.backoff.after(now.attempts, now.jitter).max(told))
         }
-        Class::NotSent | Class::NotProcessed(_) => Outcome::Defer(now.hold.max(told)),
-        // It may be the only one that is refused so: the next trial is another's.
-        Class::Misconfigured => Outcome::Defer(now.hold.max(told) * 2),
+        Class::NotSent | Class::NotProcessed(_) | Class::Misconfigured => Outcome::Defer(now.hold.max(told)),
     }
 }
 
@@ -222,7 +220,7 @@ mod tests {
             (Class::NotProcessed(NotProcessed::PassSpent), ("defer", 5)),
             (Class::NotProcessed(NotProcessed::Throttled), ("defer", 5)),
             (Class::NotProcessed(NotProcessed::Documented), ("retry", 60)),
-            (Class::Misconfigured, ("defer", 10)),
+            (Class::Misconfigured, ("defer", 5)),
             (Class::Rejected, ("dead", 0)),
             (Class::Accepted, ("sent", 0)),
             (Class::AcceptedNoId, ("sent", 0)),

@@ -6,14 +6,18 @@
 
 use std::time::Duration;
 
+use chrono::{TimeDelta, Utc};
 use sqlx::{PgConnection, PgPool};
-use uuid::Uuid;
+use uuid::{NoContext, Timestamp, Uuid};
 
 use crate::breaker::{Breaker, Recorded, Signal, State};
 use crate::metrics::Metrics;
 
 /// What may go at once after a quiet moment while a backlog drains.
 const BURST: Duration = Duration::from_millis(250);
+
+/// How long a refusal of a path or a right is remembered: whatever is refused so comes again after minutes.
+const MEMORY: TimeDelta = TimeDelta::days(1);
 
 /// What may be done now.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -148,8 +152,7 @@ impl Gate {
 
     /// What is recorded of a failure that is one report's own: that one waits as long as it can.
     pub(crate) fn aside(&self) -> Recorded {
-        // Of a misconfiguration it is doubled.
-        Recorded { outage: false, hold: self.breaker.longest() / 2, opened: None }
+        Recorded { outage: false, hold: self.breaker.longest(), opened: None }
     }
 
     /// Takes notice of what a request or a login said. What cannot be written is said and forgotten: then nothing can
@@ -186,9 +189,12 @@ impl Gate {
         }))
     }
 
-    /// Whether a refusal of a path or a right is one of this report only.
+    /// Whether a refusal of a path or a right is this report's own, by what became of it and of others for a day.
     pub(crate) async fn is_its_own(&self, report_id: Uuid) -> Result<bool, sqlx::Error> {
-        sqlx::query_file_scalar!("src/store/is_its_own.sql", report_id, self.channel)
+        let since = Utc::now() - MEMORY;
+        let seconds = u64::try_from(since.timestamp()).unwrap_or_default();
+        let since = Uuid::new_v7(Timestamp::from_unix(NoContext, seconds, 0));
+        sqlx::query_file_scalar!("src/store/is_its_own.sql", report_id, self.channel, since)
             .fetch_one(&self.pool)
             .await
     }

@@ -71,7 +71,7 @@ impl Worker {
             return Some(Pause::UntilSlot);
         }
         let free = slots.len();
-        match self.claim(&mut slots, false, pushes).await {
+        match self.claim(&mut slots, Leave::None, pushes).await {
             Ok(claimed) => {
                 if claimed > 0 {
                     self.pusher.gate.seen_open();
@@ -86,13 +86,13 @@ impl Worker {
             Err(pause) => return Some(pause),
         }
         // The outbox is empty, or the gate is not wide open.
-        let (most, pacing) = match self.pusher.gate.allowance(slots.len()).await {
+        let (most, leave) = match self.pusher.gate.allowance(slots.len()).await {
             Ok(Allowance::Send { pacing: false, .. }) => {
                 *at_rest = true;
                 return Some(Pause::UntilNews);
             }
-            Ok(Allowance::Send { most, pacing: true }) => (most, true),
-            Ok(Allowance::One) if pushes.is_empty() => (1, false),
+            Ok(Allowance::Send { most, pacing: true }) => (most, Leave::Paced),
+            Ok(Allowance::One) if pushes.is_empty() => (1, Leave::Trial),
             Ok(Allowance::One) => return Some(Pause::UntilOneEnds),
             // Looked at again after a poll at the latest: people and other replicas change it.
             Ok(Allowance::Wait(wait)) if wait.is_zero() => return Some(Pause::For(self.poll)),
@@ -110,11 +110,18 @@ impl Worker {
             }
         };
         slots.truncate(most);
-        let claimed = match self.claim(&mut slots, true, pushes).await {
+        let claimed = match self.claim(&mut slots, leave, pushes).await {
+            // There is nothing better to try it with.
+            Ok(0) if leave == Leave::Trial => self.claim(&mut slots, Leave::Paced, pushes).await,
+            other => other,
+        };
+        let claimed = match claimed {
             Ok(claimed) => claimed,
             Err(pause) => return Some(pause),
         };
-        if pacing && let Err(error) = self.pusher.gate.let_out(claimed).await {
+        if leave == Leave::Paced
+            && let Err(error) = self.pusher.gate.let_out(claimed).await
+        {
             tracing::warn!(%error, "the pace of the backlog was not noted");
         }
         (claimed < most).then_some(Pause::UntilNews)
@@ -130,7 +137,7 @@ impl Worker {
     async fn claim(
         &self,
         slots: &mut Vec<OwnedSemaphorePermit>,
-        allowed: bool,
+        leave: Leave,
         pushes: &mut JoinSet<()>,
     ) -> Result<usize, Pause> {
         let (pusher, sending) = (&self.pusher, &self.pusher.sending);
@@ -144,7 +151,8 @@ impl Worker {
             limit: i64::try_from(slots.len()).unwrap_or(i64::MAX),
             lease: sending.lease,
             photo_wait,
-            allowed,
+            allowed: leave != Leave::None,
+            unrefused: leave == Leave::Trial,
         };
         let claimed = outbox::claim(&pusher.ledger.pool, &claim).await.map_err(|error| {
             let error = anyhow::Error::from(error);
@@ -184,6 +192,17 @@ impl Worker {
             Pause::For(wait) => tokio::time::sleep(wait).await,
         }
     }
+}
+
+/// What the gate has allowed a claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Leave {
+    /// Nothing yet: it is for the claim to see.
+    None,
+    /// So many.
+    Paced,
+    /// One, to see whether others may follow: none that may be refused by itself.
+    Trial,
 }
 
 /// Why nothing is claimed now. Every pause also ends when a push ends.

@@ -6,7 +6,7 @@ use testkit::{database, eventually};
 use tokio::net::TcpListener;
 
 use crate::platform::{Platform, Reply};
-use crate::scene::{NewReport, Service, attempts, push, steps, until, until_it};
+use crate::scene::{NewReport, Service, attempts, meddle, push, steps, until, until_it};
 
 #[tokio::test]
 async fn an_outage_charges_nothing_and_the_backlog_drains_after_it() {
@@ -106,12 +106,13 @@ async fn a_wrong_right_or_path_holds_the_backlog_and_kills_nothing() {
 
 /// A platform that does not know a category, or gives us no right to it, may say so by the status of a wrong path.
 #[tokio::test]
-async fn a_report_that_alone_is_refused_its_path_or_right_holds_up_no_other() {
+async fn a_category_that_alone_is_refused_its_path_or_right_holds_up_no_other() {
     for status in [403, 404] {
         let (database, platform) = (database().await, Platform::start().await);
-        platform.refuse_code(Some(("REF-2026-00001", status)));
-        let mut ids = Vec::new();
-        for number in 1..=6 {
+        platform.refuse_category(Some(("PINTADAS", status)));
+        let refused = || NewReport { route: "street/graffiti", ..NewReport::default() };
+        let mut ids = vec![refused().insert(&database, 1).await];
+        for number in 2..=6 {
             ids.push(NewReport::default().insert(&database, number).await);
         }
         let service =
@@ -119,22 +120,58 @@ async fn a_report_that_alone_is_refused_its_path_or_right_holds_up_no_other() {
         for &id in &ids[1..] {
             assert_eq!(until(&database, id, "sent").await.push_attempts, 1);
         }
-        // Refused again beside others that are taken, it opens nothing any more.
-        let again =
-            "select count(*) from report.push_breaker b where b.state = 'closed' and 2 <= (select count(*)
-                     from report.push_attempt a join report.report r on r.id = a.report_id
-                     where r.reference = 'REF-2026-00001' and a.opened_at > b.changed_at)";
-        eventually("refused once more", || async { (database.count(again).await == 1).then_some(()) }).await;
-        let late = NewReport::default().insert(&database, 7).await;
+        // Now that others have been taken, neither it nor another of its kind opens anything.
+        let opened = "select coalesce(max(changed_at), now()) from report.push_breaker";
+        let opened: chrono::DateTime<chrono::Utc> =
+            sqlx::query_scalar(opened).fetch_one(&database.pool).await.unwrap();
+        ids.push(refused().insert(&database, 7).await);
+        for id in [ids[0], ids[6]] {
+            eventually("refused", || async {
+                let outcomes = attempts(&database, id).await;
+                assert!(outcomes.iter().all(|outcome| outcome == "misconfigured" || outcome == "open"));
+                (outcomes.len() >= if id == ids[0] { 2 } else { 1 }).then_some(())
+            })
+            .await;
+            let waiting = until_it(&database, id, "aside", |push| push.push_attempts == 0).await;
+            assert_eq!(waiting.push_state, "pending", "{status}");
+        }
+        let late = NewReport::default().insert(&database, 8).await;
         until(&database, late, "sent").await;
-        let alone = push(&database, ids[0]).await;
-        assert_eq!((alone.push_state.as_str(), alone.push_attempts < 2), ("pending", true), "{status}");
-        assert!(attempts(&database, ids[0]).await.iter().all(|outcome| outcome == "misconfigured"));
-        platform.refuse_code(None);
-        until(&database, ids[0], "sent").await;
+        let since = sqlx::query_scalar("select changed_at <= $1 from report.push_breaker").bind(opened);
+        assert!(since.fetch_one(&database.pool).await.unwrap_or(true), "{status}");
+        platform.refuse_category(None);
+        for id in [ids[0], ids[6]] {
+            until(&database, id, "sent").await;
+        }
         service.stop().await;
-        assert_eq!(platform.codes().len(), 7);
+        assert_eq!(platform.codes().len(), 8);
     }
+}
+
+/// Being the oldest, its turn would come first also when the contractor is back after an outage.
+#[tokio::test]
+async fn a_report_that_was_refused_its_path_or_right_is_the_last_to_be_tried_with() {
+    let (database, platform) = (database().await, Platform::start().await);
+    platform.refuse_category(Some(("PINTADAS", 404)));
+    let refused = NewReport { route: "street/graffiti", ..NewReport::default() }.insert(&database, 1).await;
+    let mark = "update report.report set push_error = 'misconfigured: http 404' where id = $1";
+    meddle(&database, refused, mark).await;
+    let other = NewReport::default().insert(&database, 2).await;
+    sqlx::query("insert into report.push_breaker (channel, state, trips) values ('whatsapp', 'open', 1)")
+        .execute(&database.pool)
+        .await
+        .unwrap();
+    let service = Service::with(&database, &platform, &["--partner-parallel=1", "--partner-defer=5"]).await;
+    until(&database, other, "sent").await;
+    eventually("the other", || async { (!attempts(&database, refused).await.is_empty()).then_some(()) })
+        .await;
+    let first = "select external_code from report.push_attempt order by id limit 1";
+    let first: String = sqlx::query_scalar(first).fetch_one(&database.pool).await.unwrap();
+    assert_eq!(first, "REF-2026-00002");
+    // Where there is nothing else, it is tried with all the same.
+    platform.refuse_category(None);
+    until(&database, refused, "sent").await;
+    service.stop().await;
 }
 
 #[tokio::test]

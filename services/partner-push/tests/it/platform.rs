@@ -52,7 +52,7 @@ struct Books {
     failing_searches: usize,
     failing_creates: Option<Reply>,
     failing_reads: bool,
-    refused_code: Option<(&'static str, u16)>,
+    refused_category: Option<(&'static str, u16)>,
     untold: Option<&'static str>,
 }
 
@@ -130,9 +130,9 @@ impl Platform {
         self.books().failing_creates = reply;
     }
 
-    /// A report that is refused, whatever becomes of the others.
-    pub(crate) fn refuse_code(&self, refused: Option<(&'static str, u16)>) {
-        self.books().refused_code = refused;
+    /// A category that is refused, whatever becomes of the others.
+    pub(crate) fn refuse_category(&self, refused: Option<(&'static str, u16)>) {
+        self.books().refused_category = refused;
     }
 
     /// A search for a code that begins like this finds records of others.
@@ -224,8 +224,8 @@ async fn create(State(inner): State<Arc<Inner>>, headers: HeaderMap, body: Bytes
         Ok(record) => record,
         Err(problem) => return error(422, &problem),
     };
-    let refused = inner.books.lock().unwrap().refused_code;
-    if let Some((_, status)) = refused.filter(|(code, _)| record["external_code"] == *code) {
+    let refused = inner.books.lock().unwrap().refused_category;
+    if let Some((_, status)) = refused.filter(|(code, _)| record["category"] == *code) {
         return error(status, "not this one");
     }
     if limit.is_some_and(|limit| record["photo"]["data"].as_str().is_some_and(|data| data.len() > limit)) {

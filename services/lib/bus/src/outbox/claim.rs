@@ -29,6 +29,9 @@ pub struct Claim<'a> {
     /// or has the trial. Without that, nothing is claimed unless the breaker is closed and nothing drains. A pause
     /// stops both.
     pub allowed: bool,
+    /// Leave out reports whose last request was refused its path or its right (`misconfigured`): it may be theirs alone, and
+    /// then they tell nothing of the others.
+    pub unrefused: bool,
 }
 
 /// A report on loan.
@@ -93,7 +96,8 @@ pub async fn claim(pool: &PgPool, claim: &Claim<'_>) -> Result<Vec<Claimed>, Err
         claim.limit,
         secs(claim.lease.length),
         secs(claim.photo_wait),
-        claim.allowed
+        claim.allowed,
+        claim.unrefused
     )
     .fetch_all(pool)
     .await?;

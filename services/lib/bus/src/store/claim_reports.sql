@@ -2,12 +2,13 @@
 -- reports. Takes the lease and reads in one snapshot: what is due by now() was let go of before it.
 -- Oldest first, whatever has been tried since: after an outage nobody is overtaken.
 -- A report whose photo is still being fetched is left alone until the photo has come or its time is over; one that came
--- without a photo, or that a person lets go without it, waits for nothing.
+-- without a photo, or that a person lets go without it, waits for nothing. $7 leaves out what was refused its path or right.
 with pick as materialized (
   select r.id
   from report.report r
   where r.channel = $1 and r.state = 'received' and r.push_state = 'pending' and r.push_visible_at <= now()
     and (r.photo_sha256 is not null or r.push_without_photo or r.received_at <= now() - make_interval(secs => $5))
+    and (not $7::bool or r.push_error is null or not starts_with(r.push_error, 'misconfigured'))
     and not exists (select from report.push_gate g where g.channel = $1 and g.paused)
     and not exists (
       select from report.push_breaker b

@@ -23,6 +23,7 @@ fn due() -> Claim<'static> {
         lease: LEASE,
         photo_wait: Duration::ZERO,
         allowed: false,
+        unrefused: false,
     }
 }
 
@@ -103,6 +104,23 @@ async fn the_oldest_report_goes_first_whatever_was_tried_since() {
     settle(&world, &loan, Outcome::Defer(Duration::ZERO)).await.unwrap();
     let first = outbox::claim(&world.pool, &Claim { limit: 1, ..due() }).await.unwrap();
     assert_eq!(first[0].report_id, oldest);
+}
+
+#[tokio::test]
+async fn what_was_refused_its_path_or_right_is_left_out_where_that_is_asked_for() {
+    let world = world().await;
+    world.received("REF-2026-00001").await;
+    let untold = world.received("REF-2026-00002").await;
+    let told = world.received("REF-2026-00003").await;
+    world
+        .run("update report.report set push_error = 'misconfigured: http 404' where reference = 'REF-2026-00001'")
+        .await;
+    world
+        .run("update report.report set push_error = 'not_sent: no connection' where reference = 'REF-2026-00003'")
+        .await;
+    let claimed = outbox::claim(&world.pool, &Claim { unrefused: true, ..due() }).await.unwrap();
+    assert_eq!(claimed.iter().map(|one| one.report_id).collect::<Vec<_>>(), [untold, told]);
+    assert_eq!(claim(&world.pool).await.len(), 1, "the other one is due as before");
 }
 
 #[tokio::test]

@@ -18,6 +18,7 @@ async fn claim(world: &World, allowed: bool) -> Vec<Claimed> {
         lease: Lease { length: Duration::from_secs(60) },
         photo_wait: Duration::ZERO,
         allowed,
+        unrefused: false,
     };
     outbox::claim(&world.pool, &due).await.unwrap()
 }

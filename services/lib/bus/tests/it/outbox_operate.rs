@@ -34,6 +34,7 @@ async fn what_a_worker_holds_or_may_have_sent_just_now_is_left_alone() {
         lease: Lease { length: Duration::from_secs(60) },
         photo_wait: Duration::ZERO,
         allowed: false,
+        unrefused: false,
     };
     assert_eq!(outbox::claim(&world.pool, &due).await.unwrap().len(), 1);
     let held = acted("pending", true, false);

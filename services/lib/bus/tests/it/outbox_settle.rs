@@ -17,6 +17,7 @@ async fn claim_one(world: &World) -> Claimed {
         lease: Lease { length: Duration::from_secs(60) },
         photo_wait: Duration::ZERO,
         allowed: false,
+        unrefused: false,
     };
     outbox::claim(&world.pool, &due).await.unwrap().remove(0)
 }

@@ -160,6 +160,7 @@ async fn partner_push_pushes_and_never_touches_a_chat() {
         lease: LEASE,
         photo_wait: Duration::ZERO,
         allowed: false,
+        unrefused: false,
     };
     let loan = outbox::claim(&pool, &due).await.unwrap().remove(0);
     assert!(outbox::renew(&pool, loan.report_id, loan.epoch, LEASE).await.unwrap());

@@ -17,7 +17,7 @@ pub(crate) enum QueueCommand {
         #[command(flatten)]
         database: DatabaseArgs,
     },
-    /// Messages that were given up
+    /// Messages and pushes that were given up
     #[command(subcommand)]
     Dead(DeadCommand),
     /// Messages that could never be handled
@@ -46,14 +46,19 @@ pub(crate) enum QueueCommand {
 
 #[derive(Subcommand)]
 pub(crate) enum DeadCommand {
-    /// What was given up, oldest first
-    List(ListArgs),
+    /// What was given up, oldest first: messages, then pushes
+    List {
+        #[command(flatten)]
+        list: ListArgs,
+        #[command(flatten)]
+        only: OnlyArgs,
+    },
     /// One of them
-    Show(ShowArgs),
-    /// Append it again, at the end of its chat
-    Replay(ChangeArgs),
+    Show(DeadShowArgs),
+    /// Append a message again, at the end of its chat; put a report back into the outbox, its attempts given back
+    Replay(DeadChangeArgs),
     /// Give it up for good
-    Discard(ChangeArgs),
+    Discard(DeadChangeArgs),
 }
 
 #[derive(Subcommand)]
@@ -65,16 +70,16 @@ pub(crate) enum RejectedCommand {
     /// Read the raw bytes again and append what is in them
     Replay {
         #[command(flatten)]
-        change: ChangeArgs,
-        /// Whose words the raw bytes are in
-        #[arg(long, value_enum, default_value_t = Kind::WhatsappMeta)]
-        kind: Kind,
+        change: RejectedChangeArgs,
+        /// Whose words the raw bytes are in; by default whose they look like
+        #[arg(long, value_enum)]
+        kind: Option<Kind>,
         /// Append to this channel instead of the one that kept them
         #[arg(long, value_name = "CHANNEL")]
         to: Option<String>,
     },
     /// Give it up for good
-    Discard(ChangeArgs),
+    Discard(RejectedChangeArgs),
 }
 
 #[derive(clap::Args)]
@@ -103,9 +108,38 @@ pub(crate) struct ShowArgs {
 }
 
 #[derive(clap::Args)]
-pub(crate) struct ChangeArgs {
+pub(crate) struct DeadShowArgs {
+    /// Its id, as `list` prints it
+    #[arg(value_parser = dead_id)]
+    pub(crate) id: DeadId,
+    /// Also what it says: personal data
+    #[arg(long)]
+    pub(crate) reveal: bool,
+    #[command(flatten)]
+    pub(crate) database: DatabaseArgs,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct DeadChangeArgs {
+    /// Ids, as `list` prints them; without any, all that the filters let through
+    #[arg(value_parser = dead_id)]
+    pub(crate) ids: Vec<DeadId>,
+    #[command(flatten)]
+    pub(crate) only: OnlyArgs,
+    #[command(flatten)]
+    pub(crate) change: ChangeArgs,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct RejectedChangeArgs {
     /// Ids, as `list` prints them; without any, all that the filters let through
     pub(crate) ids: Vec<Uuid>,
+    #[command(flatten)]
+    pub(crate) change: ChangeArgs,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct ChangeArgs {
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
     /// Say what would be done and do nothing
@@ -115,6 +149,38 @@ pub(crate) struct ChangeArgs {
     pub(crate) why: WhyArgs,
     #[command(flatten)]
     pub(crate) database: DatabaseArgs,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct OnlyArgs {
+    /// Only the ones or only the others
+    #[arg(long, value_enum)]
+    pub(crate) only: Option<Only>,
+}
+
+/// What can be dead.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Only {
+    Messages,
+    Pushes,
+}
+
+/// What names a dead message, and what a dead push.
+#[derive(Clone)]
+pub(crate) enum DeadId {
+    Message(Uuid),
+    Push(String),
+}
+
+fn dead_id(text: &str) -> Result<DeadId, String> {
+    if let Ok(id) = text.parse::<Uuid>() {
+        return Ok(DeadId::Message(id));
+    }
+    let reference = text.to_uppercase();
+    if reference.starts_with("REF-") {
+        return Ok(DeadId::Push(reference));
+    }
+    Err("neither the id of a message nor the reference of a report".to_owned())
 }
 
 #[derive(clap::Args)]

@@ -1,15 +1,15 @@
-//! `abisu queue dead`: messages that were given up.
+//! `abisu queue dead`: what was given up. Messages are here, pushes in [`super::pushes`].
 
 use std::fmt::Write;
 
 use bus::operate::dead::{self, Dead};
-use bus::operate::{Act, operations};
+use bus::operate::{Act, Filter, operations, push};
 use serde_json::{Value, json};
 use sqlx::PgConnection;
 
-use super::args::{ChangeArgs, ListArgs, ShowArgs};
+use super::args::{ChangeArgs, DeadChangeArgs, DeadId, DeadShowArgs, ListArgs, Only};
 use super::progress::Progress;
-use super::{at, filter, filter_of, plural, to_json};
+use super::{at, at_limit, filter, filter_of, plural, pushes, to_json};
 use crate::Failure;
 use crate::connect::connect;
 
@@ -20,28 +20,43 @@ pub(super) enum Change {
     Discard,
 }
 
-pub(super) async fn list(args: ListArgs) -> Result<String, Failure> {
+pub(super) async fn list(args: ListArgs, only: Option<Only>) -> Result<String, Failure> {
     let mut on = connect(args.database).await?;
-    let found = dead::list(&mut on, &filter(&args.filter, args.all)).await?;
+    let filter = filter(&args.filter, args.all);
+    let messages = match only {
+        Some(Only::Pushes) => Vec::new(),
+        None | Some(Only::Messages) => dead::list(&mut on, &filter).await?,
+    };
+    let pushes = match only {
+        Some(Only::Messages) => Vec::new(),
+        None | Some(Only::Pushes) => push::list(&mut on, None, &filter).await?,
+    };
     if args.json {
-        return to_json(&found.iter().map(to_value).collect::<Vec<_>>());
-    }
-    if found.is_empty() {
-        return Ok("no message is dead\n".to_owned());
+        let all = messages.iter().map(to_value).chain(pushes.iter().map(pushes::to_value));
+        return to_json(&all.collect::<Vec<_>>());
     }
     let mut text = String::new();
-    for one in &found {
-        line(&mut text, one);
+    if messages.is_empty() && only != Some(Only::Pushes) {
+        text.push_str("no message is dead\n");
     }
+    messages.iter().for_each(|one| line(&mut text, one));
+    if pushes.is_empty() && only == Some(Only::Pushes) {
+        text.push_str("no push is dead\n");
+    }
+    pushes.iter().for_each(|one| pushes::line(&mut text, one));
+    at_limit(&mut text, messages.len().max(pushes.len()), &filter);
     Ok(text)
 }
 
-pub(super) async fn show(args: ShowArgs) -> Result<String, Failure> {
+pub(super) async fn show(args: DeadShowArgs) -> Result<String, Failure> {
+    let id = match args.id {
+        DeadId::Message(id) => id,
+        DeadId::Push(reference) => return pushes::show(&reference, args.reveal, args.database).await,
+    };
     let mut on = connect(args.database).await?;
-    let only =
-        bus::operate::Filter { ids: Some(vec![args.id]), resolved: true, limit: 1, ..Default::default() };
+    let only = Filter { ids: Some(vec![id]), resolved: true, limit: 1, ..Default::default() };
     let found = dead::list(&mut on, &only).await?;
-    let Some(one) = found.first() else { return Err(unknown(args.id)) };
+    let Some(one) = found.first() else { return Err(unknown(id)) };
     let mut text = String::new();
     line(&mut text, one);
     // Writing to a String cannot fail.
@@ -49,11 +64,11 @@ pub(super) async fn show(args: ShowArgs) -> Result<String, Failure> {
     if let Some(trace) = &one.trace_context {
         let _ = writeln!(text, "  trace {trace}");
     }
-    for done in operations(&mut on, args.id).await? {
+    for done in operations(&mut on, id).await? {
         let _ = writeln!(text, "  {}  {} by {}: {}", at(done.at), done.act, done.by, done.because);
     }
     if args.reveal
-        && let Some(content) = dead::content(&mut on, args.id).await?
+        && let Some(content) = dead::content(&mut on, id).await?
     {
         let _ = writeln!(text, "  message {}", content.message_id);
         let _ = writeln!(text, "{:#}", content.payload);
@@ -61,23 +76,66 @@ pub(super) async fn show(args: ShowArgs) -> Result<String, Failure> {
     Ok(text)
 }
 
-pub(super) async fn change(args: ChangeArgs, change: Change) -> Result<String, Failure> {
-    let filter = filter_of(&args)?;
-    let by = args.why.by.who()?;
-    let act = Act { by: &by, because: &args.why.because };
-    let mut on = connect(args.database).await?;
-    let found = dead::list(&mut on, &filter).await?;
+/// What a change is for: none of those that cannot be meant.
+struct Meant {
+    messages: Option<Filter>,
+    /// With their references.
+    pushes: Option<(Filter, Vec<String>)>,
+}
+
+fn meant(args: &DeadChangeArgs) -> Result<Meant, Failure> {
+    let filter = filter_of(&args.change, args.ids.len())?;
+    let (mut ids, mut references) = (Vec::new(), Vec::new());
+    for id in &args.ids {
+        match id {
+            DeadId::Message(id) => ids.push(*id),
+            DeadId::Push(reference) => references.push(reference.clone()),
+        }
+    }
+    let all = args.ids.is_empty();
+    let messages = (all && args.only.only != Some(Only::Pushes) || !ids.is_empty())
+        .then(|| Filter { ids: (!all).then_some(ids), ..filter.clone() });
+    let pushes = (all && args.only.only != Some(Only::Messages) || !references.is_empty())
+        .then_some((filter, references));
+    Ok(Meant { messages, pushes })
+}
+
+pub(super) async fn change(args: DeadChangeArgs, change: Change) -> Result<String, Failure> {
+    let Meant { messages, pushes } = meant(&args)?;
+    let ChangeArgs { dry_run, why, database, .. } = args.change;
+    let by = why.by.who()?;
+    let act = Act { by: &by, because: &why.because };
+    let mut on = connect(database).await?;
     let mut text = String::new();
-    if args.dry_run {
+    if let Some(filter) = messages {
+        of_messages(&mut on, &mut text, &filter, dry_run, change, act).await?;
+    }
+    if let Some((filter, references)) = pushes {
+        pushes::change(&mut on, &mut text, &filter, &references, dry_run, change, act).await?;
+    }
+    Ok(text)
+}
+
+async fn of_messages(
+    on: &mut PgConnection,
+    text: &mut String,
+    filter: &Filter,
+    dry_run: bool,
+    change: Change,
+    act: Act<'_>,
+) -> Result<(), Failure> {
+    let found = dead::list(on, filter).await?;
+    if dry_run {
         let done = if change == Change::Replay { "replayed" } else { "discarded" };
         let _ = writeln!(text, "{} would be {done}", plural(found.len(), "message", "messages"));
-        found.iter().for_each(|one| line(&mut text, one));
-        return Ok(text);
+        found.iter().for_each(|one| line(text, one));
+        at_limit(text, found.len(), filter);
+        return Ok(());
     }
     let mut progress = Progress::new("dead messages", found.len());
     let mut done = 0;
     for one in &found {
-        if apply(&mut on, one, change, act).await? {
+        if apply(on, one, change, act).await? {
             done += 1;
         }
         progress.step();
@@ -88,18 +146,33 @@ pub(super) async fn change(args: ChangeArgs, change: Change) -> Result<String, F
         Change::Replay => writeln!(text, "{messages} appended again, at the end of their chats"),
         Change::Discard => writeln!(text, "{messages} discarded"),
     };
-    let asked = args.ids.len().max(found.len());
+    let asked = filter.ids.as_ref().map_or(0, Vec::len).max(found.len());
     if asked > done {
         let left = plural(asked - done, "message was", "messages were");
         let _ = writeln!(text, "{left} not dead, or dealt with already");
     }
-    Ok(text)
+    at_limit(text, found.len(), filter);
+    Ok(())
 }
 
+/// Somebody else at the same message at this moment is no reason to leave the rest undone: it is looked at again, and
+/// is then theirs or ours.
 async fn apply(on: &mut PgConnection, one: &Dead, change: Change, act: Act<'_>) -> Result<bool, sqlx::Error> {
-    match change {
-        Change::Replay => dead::replay(on, one.activity_id, act).await.map(|place| place.is_some()),
-        Change::Discard => dead::discard(on, one.activity_id, act).await,
+    const TRIES: usize = 3;
+    let mut tries = 1;
+    loop {
+        let done = match change {
+            Change::Replay => dead::replay(on, one.activity_id, act).await.map(|place| place.is_some()),
+            Change::Discard => dead::discard(on, one.activity_id, act).await,
+        };
+        match done {
+            Err(sqlx::Error::Database(error))
+                if error.code().as_deref() == Some("40001") && tries < TRIES =>
+            {
+                tries += 1;
+            }
+            done => return done,
+        }
     }
 }
 
@@ -130,7 +203,7 @@ fn line(text: &mut String, one: &Dead) {
 
 fn to_value(one: &Dead) -> Value {
     json!({
-        "activity_id": one.activity_id, "channel": one.channel, "chat_id": one.chat_id, "seq": one.seq,
+        "what": "message", "activity_id": one.activity_id, "channel": one.channel, "chat_id": one.chat_id, "seq": one.seq,
         "kind": one.kind, "received_at": one.received_at, "dead_at": one.dead_at, "dead_by": one.dead_by,
         "attempts": one.attempts, "error": one.error, "trace_context": one.trace_context, "held": one.held,
         "replayed_at": one.replayed_at, "replay_seq": one.replay_seq, "discarded_at": one.discarded_at,

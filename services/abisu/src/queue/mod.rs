@@ -7,6 +7,7 @@ mod args;
 mod dead;
 mod progress;
 mod purge;
+mod pushes;
 mod rejected;
 mod reread;
 mod status;
@@ -25,7 +26,7 @@ use crate::operator::WhyArgs;
 pub(crate) async fn run(command: QueueCommand) -> Result<String, Failure> {
     match command {
         QueueCommand::Status { json, database } => status::status(json, database).await,
-        QueueCommand::Dead(DeadCommand::List(args)) => dead::list(args).await,
+        QueueCommand::Dead(DeadCommand::List { list, only }) => dead::list(list, only.only).await,
         QueueCommand::Dead(DeadCommand::Show(args)) => dead::show(args).await,
         QueueCommand::Dead(DeadCommand::Replay(args)) => dead::change(args, dead::Change::Replay).await,
         QueueCommand::Dead(DeadCommand::Discard(args)) => dead::change(args, dead::Change::Discard).await,
@@ -58,17 +59,21 @@ async fn hold_on_dead(
 }
 
 /// What `ids` and filters of a change mean. Nothing said at all is a mistake, not everything.
-fn filter_of(change: &ChangeArgs) -> Result<Filter, Failure> {
-    if change.ids.is_empty() && !change.filter.narrows() {
+fn filter_of(change: &ChangeArgs, ids: usize) -> Result<Filter, Failure> {
+    if ids == 0 && !change.filter.narrows() {
         let problem = "which ones? give ids, or narrow with --channel, --since or --reason";
         return Err(Failure::Usage(problem.to_owned()));
     }
     let mut filter = filter(&change.filter, false);
-    if !change.ids.is_empty() {
-        filter.limit = filter.limit.max(i64::try_from(change.ids.len()).unwrap_or(i64::MAX));
-        filter.ids = Some(change.ids.clone());
-    }
+    filter.limit = filter.limit.max(i64::try_from(ids).unwrap_or(i64::MAX));
     Ok(filter)
+}
+
+/// Says so when no more was looked at than the limit allows.
+fn at_limit(text: &mut String, found: usize, filter: &Filter) {
+    if i64::try_from(found).is_ok_and(|found| found >= filter.limit) {
+        text.push_str(&format!("these are the {} that --limit allows; there may be more\n", filter.limit));
+    }
 }
 
 fn filter(args: &FilterArgs, resolved: bool) -> Filter {

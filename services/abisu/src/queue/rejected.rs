@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use bus::append::Appender;
 use bus::operate::rejected::{self, Rejected, Resolution};
-use bus::operate::{Act, operations};
+use bus::operate::{Act, Filter, operations};
 use runtime::database::connect_lazy;
 use serde_json::{Value, json};
 
-use super::args::{ChangeArgs, Kind, ListArgs, ShowArgs};
+use super::args::{Kind, ListArgs, RejectedChangeArgs, ShowArgs};
 use super::progress::Progress;
 use super::reread::{self, Reread};
-use super::{at, filter, filter_of, plural, to_json};
+use super::{at, at_limit, filter, filter_of, plural, to_json};
 use crate::Failure;
 use crate::connect::connect;
 
@@ -21,7 +21,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(super) async fn list(args: ListArgs) -> Result<String, Failure> {
     let mut on = connect(args.database).await?;
-    let found = rejected::list(&mut on, &filter(&args.filter, args.all)).await?;
+    let filter = filter(&args.filter, args.all);
+    let found = rejected::list(&mut on, &filter).await?;
     if args.json {
         return to_json(&found.iter().map(to_value).collect::<Vec<_>>());
     }
@@ -30,13 +31,13 @@ pub(super) async fn list(args: ListArgs) -> Result<String, Failure> {
     }
     let mut text = String::new();
     found.iter().for_each(|one| line(&mut text, one));
+    at_limit(&mut text, found.len(), &filter);
     Ok(text)
 }
 
 pub(super) async fn show(args: ShowArgs) -> Result<String, Failure> {
     let mut on = connect(args.database).await?;
-    let only =
-        bus::operate::Filter { ids: Some(vec![args.id]), resolved: true, limit: 1, ..Default::default() };
+    let only = Filter { ids: Some(vec![args.id]), resolved: true, limit: 1, ..Default::default() };
     let found = rejected::list(&mut on, &only).await?;
     let Some(one) = found.first() else {
         return Err(Failure::Failed(anyhow::anyhow!("no rejection has the id {}", args.id)));
@@ -60,8 +61,15 @@ pub(super) async fn show(args: ShowArgs) -> Result<String, Failure> {
     Ok(text)
 }
 
-pub(super) async fn discard(args: ChangeArgs) -> Result<String, Failure> {
-    let filter = filter_of(&args)?;
+/// What is meant by ids, or by filters alone.
+fn meant(args: &RejectedChangeArgs) -> Result<Filter, Failure> {
+    let ids = Some(args.ids.clone()).filter(|ids| !ids.is_empty());
+    Ok(Filter { ids, ..filter_of(&args.change, args.ids.len())? })
+}
+
+pub(super) async fn discard(args: RejectedChangeArgs) -> Result<String, Failure> {
+    let filter = meant(&args)?;
+    let RejectedChangeArgs { ids, change: args } = args;
     let by = args.why.by.who()?;
     let act = Act { by: &by, because: &args.why.because };
     let mut on = connect(args.database).await?;
@@ -70,6 +78,7 @@ pub(super) async fn discard(args: ChangeArgs) -> Result<String, Failure> {
     if args.dry_run {
         let _ = writeln!(text, "{} would be discarded", plural(found.len(), "rejection", "rejections"));
         found.iter().for_each(|one| line(&mut text, one));
+        at_limit(&mut text, found.len(), &filter);
         return Ok(text);
     }
     let mut progress = Progress::new("rejections", found.len());
@@ -80,14 +89,20 @@ pub(super) async fn discard(args: ChangeArgs) -> Result<String, Failure> {
     }
     drop(progress);
     let _ = writeln!(text, "{} discarded", plural(done, "rejection is", "rejections are"));
-    not_found(&mut text, args.ids.len().max(found.len()), done);
+    not_found(&mut text, ids.len().max(found.len()), done);
+    at_limit(&mut text, found.len(), &filter);
     Ok(text)
 }
 
 /// What is in the raw bytes is appended first and noted then: cut in between, a second run finds duplicates and notes
 /// the rest. What still cannot be handled stays as it is.
-pub(super) async fn replay(args: ChangeArgs, kind: Kind, to: Option<String>) -> Result<String, Failure> {
-    let filter = filter_of(&args)?;
+pub(super) async fn replay(
+    args: RejectedChangeArgs,
+    kind: Option<Kind>,
+    to: Option<String>,
+) -> Result<String, Failure> {
+    let filter = meant(&args)?;
+    let RejectedChangeArgs { ids, change: args } = args;
     let by = args.why.by.who()?;
     let act = Act { by: &by, because: &args.why.because };
     let appender = Appender::new(connect_lazy("cli", &args.database.clone().config()?)?, PATIENCE);
@@ -118,6 +133,7 @@ pub(super) async fn replay(args: ChangeArgs, kind: Kind, to: Option<String>) -> 
     drop(progress);
     if args.dry_run {
         let _ = writeln!(text, "{} would be replayed", plural(replayed, "rejection", "rejections"));
+        at_limit(&mut text, found.len(), &filter);
         return Ok(text);
     }
     let _ = writeln!(
@@ -127,7 +143,8 @@ pub(super) async fn replay(args: ChangeArgs, kind: Kind, to: Option<String>) -> 
         plural(created, "message", "messages"),
         known
     );
-    not_found(&mut text, args.ids.len().max(found.len()), found.len());
+    not_found(&mut text, ids.len().max(found.len()), found.len());
+    at_limit(&mut text, found.len(), &filter);
     Ok(text)
 }
 

@@ -20,8 +20,20 @@ pub(super) enum Reread {
     Rejected { reason: String, detail: String },
 }
 
+/// Whose words they look like: only Meta's have entries, and only Infobip's have results.
+fn looks_like(raw: &[u8]) -> Kind {
+    if meta::inbound::parse(raw).is_ok() {
+        Kind::WhatsappMeta
+    } else if infobip::inbound::parse(raw).is_ok() {
+        Kind::WhatsappInfobip
+    } else {
+        Kind::Webhook
+    }
+}
+
 /// Reads it again, for its own channel or for `to`.
-pub(super) fn read(one: &Rejected, content: Content, kind: Kind, to: Option<&str>) -> Reread {
+pub(super) fn read(one: &Rejected, content: Content, kind: Option<Kind>, to: Option<&str>) -> Reread {
+    let kind = kind.unwrap_or_else(|| looks_like(&content.raw));
     let mut delivery = Delivery {
         channel: to.unwrap_or(&one.channel).to_owned(),
         delivery_id: Uuid::now_v7(),

@@ -117,6 +117,99 @@ async fn a_dead_message_is_replayed_once_and_who_and_why_is_kept() {
     assert!(desk.good(&["dead", "list", "--all"]).await.contains("(discarded "));
 }
 
+/// Two pushes that the contractor refused, one of them after a person had dealt with it, and one that waits.
+const PUSHES: &str = "
+insert into report.report (id, channel, chat_id, state, reference, language, point, area_id, area_version, route, note,
+                           received_at, push_state, push_attempts, push_error)
+select gen_random_uuid(), 'whatsapp', gen_random_uuid(), 'received', reference, 'es',
+  public.st_setsrid(public.st_makepoint(-2.6727, 42.8467), 4326), 'town', 1, 'street/graffiti', 'a note', now(), state, 5, error
+from (values ('REF-2026-00001', 'dead', 'refused_422'), ('REF-2026-00002', 'dead', 'login_refused'),
+             ('REF-2026-00003', 'dead', 'discarded'), ('REF-2026-00004', 'pending', null)) x (reference, state, error);
+";
+
+#[tokio::test]
+async fn a_dead_push_is_listed_beside_the_messages_and_dealt_with_once_with_who_and_why() {
+    let desk = Desk::new().await;
+    desk.database.pool.execute(PUSHES).await.unwrap();
+    let listed = async |args: &[&str]| {
+        let all: Vec<&str> = ["dead", "list", "--json"].iter().chain(args).copied().collect();
+        let listed: Vec<Value> = serde_json::from_str(&desk.good(&all).await).unwrap();
+        listed
+    };
+    let both = listed(&[]).await;
+    assert_eq!(both.iter().filter(|one| one["what"] == "message").count(), 2);
+    assert_eq!(both.iter().filter(|one| one["what"] == "push").count(), 2, "{both:?}");
+    for (args, references) in [
+        (&["--only", "pushes"][..], &["REF-2026-00001", "REF-2026-00002"][..]),
+        (&["--error", "login"], &["REF-2026-00002"]),
+        (
+            &["--only", "pushes", "--all", "--limit", "3"],
+            &["REF-2026-00001", "REF-2026-00002", "REF-2026-00003"],
+        ),
+        (&["--only", "pushes", "--channel", "other"], &[]),
+        (&["--only", "messages", "--error", "login"], &[]),
+    ] {
+        let found = listed(args).await;
+        let found: Vec<_> = found.iter().map(|one| one["reference"].as_str().unwrap()).collect();
+        assert_eq!(found, references, "{args:?}");
+    }
+    assert!(desk.good(&["dead", "list", "--limit", "1"]).await.contains("there may be more"));
+    let states = async || {
+        let sql = "select string_agg(push_state || ' ' || push_attempts || ' ' || coalesce(push_error, '-'), ', ' order by reference)
+                   from report.report";
+        sqlx::query_scalar::<_, String>(sql).fetch_one(&desk.database.pool).await.unwrap()
+    };
+    let before = states().await;
+    let because = ["--because", "their form is mended"];
+    let act = async |args: &[&str]| desk.good(&[&["dead"], args, &because[..]].concat()).await;
+    let dry = act(&["replay", "--error", "422", "--dry-run"]).await;
+    assert!(
+        dry.contains("0 messages would be replayed") && dry.contains("1 push would be sent again"),
+        "{dry}"
+    );
+    assert_eq!(states().await, before);
+    let said = act(&["replay", "ref-2026-00001"]).await;
+    assert_eq!(said, "1 push is pending again, to go out as soon as sending is possible\n");
+    let said = act(&["replay", "REF-2026-00001", "REF-2026-00004"]).await;
+    assert!(said.contains("2 pushes were not dead"), "what waits is left alone: {said}");
+    let said = act(&["discard", "--channel", "whatsapp", "--only", "pushes"]).await;
+    assert_eq!(said, "1 push is discarded\n");
+    assert!(act(&["discard", "REF-2026-00002"]).await.contains("1 push was not dead, or dealt with already"));
+    assert_eq!(states().await, "pending 0 -, dead 5 discarded, dead 5 discarded, pending 5 -");
+    assert_eq!(listed(&["--only", "pushes"]).await.len(), 0);
+    let status: Value = serde_json::from_str(&desk.good(&["status", "--json"]).await).unwrap();
+    assert_eq!((&status[0]["dead_pushes"], &status[0]["dead_events"]), (&0.into(), &2.into()));
+
+    let shown = desk.good(&["dead", "show", "REF-2026-00002"]).await;
+    assert!(shown.contains("discard by ane: their form is mended") && !shown.contains("a note"), "{shown}");
+    let kept = "select count(*) from report.push_act where detail->>'error' = 'login_refused'";
+    assert_eq!(desk.database.count(kept).await, 1, "why it was dead is kept");
+    assert!(desk.good(&["dead", "show", "REF-2026-00002", "--reveal"]).await.contains("a note"));
+    assert_eq!(desk.queue(&["dead", "show", "REF-2026-00004"]).await.code, 1);
+    assert_eq!(desk.queue(&["dead", "show", "wamid.x"]).await.code, 64);
+}
+
+/// A message of Infobip's, and one in our own form.
+const OF_OTHERS: &str = r#"
+insert into inbound.rejection (id, key, channel, message_id, reason, detail, raw, delivery_id)
+values (gen_random_uuid(), gen_random_uuid(), 'infobip', 'i1', 'unknown_number', '',
+        '{"results":[{"from":"34600000009","to":"34945000001","messageId":"i1","integrationType":"WHATSAPP","message":{"type":"TEXT","text":"kaixo"}}],"messageCount":1}',
+        gen_random_uuid()),
+       (gen_random_uuid(), gen_random_uuid(), 'city-app', 'w1', 'malformed', '',
+        '{"from":"34600000009","idempotency_key":"w1","type":"text","text":"kaixo"}', gen_random_uuid());
+"#;
+
+#[tokio::test]
+async fn whose_words_a_rejection_is_in_need_not_be_told() {
+    let desk = Desk::new().await;
+    desk.database.pool.execute(OF_OTHERS).await.unwrap();
+    let said = desk.good(&["rejected", "replay", "--since", "1h", "--because", "mended"]).await;
+    assert!(said.contains("3 rejections are replayed: 3 messages stored"), "{said}");
+    let stored = "select count(*) from inbound.event where (channel, message_id) in
+                  (('infobip', 'i1'), ('city-app', 'w1'), ('whatsapp', 'wamid.in'))";
+    assert_eq!(desk.database.count(stored).await, 3);
+}
+
 #[tokio::test]
 async fn a_rejection_is_read_again_and_what_is_in_it_is_stored_once() {
     let desk = Desk::new().await;

@@ -5,6 +5,7 @@
 //! What is read here to be looked at holds no personal data; message and raw bytes are asked for apart.
 
 pub mod dead;
+pub mod push;
 pub mod rejected;
 
 use chrono::{DateTime, Utc};

@@ -1,5 +1,6 @@
 -- Called by `queue status`: one row per channel that has ever been used. Reads whole mailboxes (narrow rows), the
--- last delivery of each channel by delivery_pkey backwards. Takes no lock.
+-- last delivery of each channel by delivery_pkey backwards. What a person gave up for good is no longer counted as dead.
+-- Takes no lock.
 with known as (
   select channel from flow.release
   union select channel from chat.chat
@@ -36,7 +37,7 @@ with known as (
            as in_flight,
          extract(epoch from now() - min(received_at) filter (where push_state = 'pending'))::bigint as oldest_s,
          count(*) filter (where push_state = 'review') as review,
-         count(*) filter (where push_state = 'dead') as dead
+         count(*) filter (where push_state = 'dead' and push_error is distinct from 'discarded') as dead
   from report.report
   where state = 'received' and push_state <> 'sent'
   group by channel

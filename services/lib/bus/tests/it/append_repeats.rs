@@ -3,7 +3,7 @@
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
-use bus::append::{Appender, Error};
+use bus::append::{Appender, Error, NewEvent};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use testkit::eventually;
 use uuid::Uuid;
@@ -58,6 +58,22 @@ async fn batches_that_overlap_are_stored_once_each_message() {
         .await;
     assert_eq!((stored.created.len(), stored.duplicates), (1, 2));
     assert_eq!(world.place_of("c").await.1, 3);
+}
+
+#[tokio::test]
+async fn a_message_comes_again_the_day_after_whatever_day_its_provider_says_and_is_the_same() {
+    let world = world().await;
+    // The provider's own sample is years old.
+    let years_ago = chrono::DateTime::from_timestamp(1_504_902_988, 0);
+    let sample = |sent_at| NewEvent { sent_at, ..by_phone("16315551181", "ABGGFlA5Fpa") };
+    assert_eq!(world.append(vec![sample(years_ago)]).await.created.len(), 1);
+    // It is midnight.
+    world.run("update inbound.dedup set day = day - 1").await;
+    for sent_at in [years_ago, Some(chrono::Utc::now()), None] {
+        let stored = world.append(vec![sample(sent_at)]).await;
+        assert_eq!((stored.created.len(), stored.duplicates), (0, 1), "{sent_at:?}");
+    }
+    assert_eq!(world.db.count("select count(*) from inbound.event").await, 1);
 }
 
 #[tokio::test]

@@ -92,6 +92,42 @@ async fn a_day_goes_when_it_is_old_and_nothing_in_it_is_unsettled() {
 }
 
 #[tokio::test]
+async fn days_are_made_beside_readers_and_appends_and_wait_for_neither() {
+    let world = world().await;
+    let chat = settled_chat(&world, "34600000001").await;
+    let (mut one, mut two, mut three) = (world.connect().await, world.connect().await, world.connect().await);
+    let mut reader = one.begin().await.unwrap();
+    reader.execute("select count(*) from inbound.event, inbound.delivery").await.unwrap();
+    let mut appending = two.begin().await.unwrap();
+    sqlx::query(
+        "insert into inbound.event (chat_id, seq, activity_id, channel, message_id, kind, payload, received_at) \
+         values ($1, 2, gen_random_uuid(), 'whatsapp', 'under way', 'text', '{}', now())",
+    )
+    .bind(chat)
+    .execute(&mut *appending)
+    .await
+    .unwrap();
+
+    let mut making = three.begin().await.unwrap();
+    making.execute("set local lock_timeout = '1s'").await.unwrap();
+    let made: i32 = sqlx::query_scalar("select inbound.make_partitions_v1(9)")
+        .fetch_one(&mut *making)
+        .await
+        .expect("it waits for no reader and no append");
+    assert_eq!(made, 4, "two days more than the migration made, of events and of deliveries");
+    let begun = Instant::now();
+    assert_eq!(world.append(vec![by_phone("34600000002", "meanwhile")]).await.created.len(), 1);
+    assert!(begun.elapsed().as_millis() < 1000, "an append waits for no new day: {:?}", begun.elapsed());
+    making.commit().await.unwrap();
+    appending.commit().await.unwrap();
+    reader.rollback().await.unwrap();
+    let last = "insert into inbound.event (chat_id, seq, activity_id, channel, message_id, kind, payload, received_at) \
+                select id, 3, gen_random_uuid(), 'whatsapp', 'the last day', 'text', '{}', now() + interval '9 days' \
+                from chat.chat limit 1";
+    assert_eq!(world.pool.execute(last).await.unwrap().rows_affected(), 1);
+}
+
+#[tokio::test]
 async fn an_idle_reader_holds_up_the_purge_and_never_an_append() {
     let world = world().await;
     let done = settled_chat(&world, "34600000001").await;

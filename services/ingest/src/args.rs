@@ -2,9 +2,10 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use partner::media::MediaSecretArgs;
-use runtime::config::{ConfigError, DatabaseArgs, ServiceArgs, ShellArgs};
+use runtime::config::{ConfigError, DatabaseArgs, ServiceArgs, ShellArgs, parse_ms};
 
 use crate::config::Config;
 
@@ -18,6 +19,9 @@ pub struct Args {
     /// Connections that are served at the same time; when one more comes, the one that has shown least is closed
     #[arg(long, env = "ABISU_MOST_CONNECTIONS", default_value_t = 8192)]
     pub(crate) most_connections: usize,
+    /// How long a connection may rest between two calls while there is room; longer than any proxy in front keeps it
+    #[arg(long, env = "ABISU_IDLE_CONNECTION_MS", default_value = "620000", value_name = "MS", value_parser = parse_ms)]
+    pub(crate) idle_connection: Duration,
     /// File that lists the channels (YAML); instead of the one channel that ABISU_META_… describe
     #[arg(long, env = "ABISU_CHANNELS_FILE")]
     pub(crate) channels_file: Option<PathBuf>,

@@ -4,6 +4,7 @@
 mod accounts;
 
 use std::net::SocketAddr;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use runtime::config::{ConfigError, DatabaseConfig};
@@ -14,6 +15,8 @@ use crate::media::MediaSource;
 
 /// Each takes a few kilobytes and a file descriptor.
 const MOST_CONNECTIONS: usize = 65_536;
+/// Shorter than an answer takes to reach its reader, or so long that nobody meant it.
+const IDLE: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(24 * 60 * 60);
 /// A mounted secret is replaced by the kubelet about a minute after it has changed; this adds little to that.
 const REREAD: Duration = Duration::from_secs(5);
 
@@ -24,6 +27,10 @@ pub struct Config {
     pub listen: SocketAddr,
     /// Connections served at the same time.
     pub most_connections: usize,
+    /// How long a connection may rest between two calls. Whoever closes first should be the proxy in front: one that
+    /// sends a call into a connection which we close at that moment answers 502. Common proxies keep it for 60 s (nginx,
+    /// AWS), 90 s (Traefik), 120 s (Caddy) or 600 s (Google Cloud).
+    pub idle: Duration,
     /// The database.
     pub database: DatabaseConfig,
     /// The channels.
@@ -41,6 +48,7 @@ impl TryFrom<Args> for Config {
         let Args {
             listen,
             most_connections,
+            idle_connection: idle,
             channels_file,
             meta,
             synthetic_channel_secret,
@@ -55,8 +63,11 @@ impl TryFrom<Args> for Config {
             let problem = format!("must be 1 to {MOST_CONNECTIONS}");
             return Err(ConfigError::invalid("ABISU_MOST_CONNECTIONS", problem));
         }
+        if !IDLE.contains(&idle) {
+            return Err(ConfigError::invalid("ABISU_IDLE_CONNECTION_MS", "must be a second to a day"));
+        }
         let (database, media) = (database.config()?, MediaSource::given(&media)?);
-        Ok(Self { listen, most_connections, database, channels, media, reread: REREAD })
+        Ok(Self { listen, most_connections, idle, database, channels, media, reread: REREAD })
     }
 }
 
@@ -113,6 +124,19 @@ mod tests {
             let mut arguments = GOOD.to_vec();
             arguments[0] = secrets;
             assert!(config(&arguments).unwrap_err().starts_with("ABISU_META_APP_SECRET:"));
+        }
+    }
+
+    #[test]
+    fn a_connection_rests_longer_than_proxies_keep_it_and_as_long_as_is_told() {
+        assert!(config(&GOOD).unwrap().idle > Duration::from_secs(600));
+        let told = |milliseconds: &str| {
+            let flag = format!("--idle-connection={milliseconds}");
+            config(&[&GOOD[..], &[&flag]].concat()).map(|config| config.idle)
+        };
+        assert_eq!(told("4000000"), Ok(Duration::from_secs(4000)));
+        for wrong in ["999", "86400001"] {
+            assert!(told(wrong).unwrap_err().starts_with("ABISU_IDLE_CONNECTION_MS:"));
         }
     }
 

@@ -20,7 +20,7 @@ pub(crate) enum Error {
     UnknownChannel,
     #[error("there is nothing here")]
     NotFound,
-    #[error("only GET and POST are answered here")]
+    #[error("this method is not answered here; the header Allow says which are")]
     MethodNotAllowed,
     #[error("the mode or the verify token is wrong")]
     Handshake,

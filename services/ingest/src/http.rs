@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::{FromRequestParts, MatchedPath, OptionalFromRequestParts, Path, Query, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Extension, Router};
@@ -100,7 +100,11 @@ async fn handshake(
     query: Result<Query<Handshake>, axum::extract::rejection::QueryRejection>,
 ) -> Response {
     // Only Meta shakes hands.
-    let Provider::Meta(meta) = &channel.provider else { return app.refuse(Error::MethodNotAllowed) };
+    let Provider::Meta(meta) = &channel.provider else {
+        let mut refused = app.refuse(Error::MethodNotAllowed);
+        refused.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
+        return refused;
+    };
     let challenge = query.ok().and_then(|Query(query)| {
         let shown = query.verify_token?;
         let right = bool::from(shown.as_bytes().ct_eq(meta.verify_token.expose_secret().as_bytes()));
@@ -118,12 +122,19 @@ async fn handshake(
 
 async fn inbound(
     State(app): State<App>,
-    addressed: Addressed,
+    addressed: Result<Addressed, Response>,
     path: MatchedPath,
     headers: HeaderMap,
     seat: Option<Extension<Arc<Seat>>>,
     body: Body,
 ) -> Response {
+    let addressed = match addressed {
+        Ok(addressed) => addressed,
+        Err(refused) => {
+            app.bodies.discard(body).await;
+            return refused;
+        }
+    };
     let delivery_id = Uuid::now_v7();
     let span = tracing::info_span!(
         "inbound",

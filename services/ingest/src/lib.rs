@@ -17,6 +17,7 @@ mod seats;
 mod serve;
 mod split;
 mod store;
+mod watched;
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -43,7 +44,7 @@ const MOST_WAITING: (usize, usize) = (20_000, 12 << 20);
 /// # Errors
 /// The address is taken, or the database URL is not one that Postgres accepts.
 pub async fn start(config: Config, shell: &Shell) -> anyhow::Result<SocketAddr> {
-    let Config { listen, most_connections, database, channels: source, media, reread } = config;
+    let Config { listen, most_connections, idle, database, channels: source, media, reread } = config;
     let pool = shell.database(&database)?;
     let metrics = shell.metrics(metrics::Metrics::register);
     let notifier = bus::wake::Notifier::default();
@@ -74,7 +75,7 @@ pub async fn start(config: Config, shell: &Shell) -> anyhow::Result<SocketAddr> 
     let watched = rotate::Watched { source, channels, media };
     shell.spawn("secrets", rotate::keep(watched, reread, metrics.clone(), shell.stopping()));
     shell.spawn("partitions", partitions::keep(pool, shell.initialising("partitions"), shell.stopping()));
-    shell.spawn("http", serve::serve(listener, most_connections, router, shell.clone(), metrics));
+    shell.spawn("http", serve::serve(listener, most_connections, idle, router, shell.clone(), metrics));
     Ok(address)
 }
 

@@ -5,13 +5,21 @@
 //! of these have only just begun, whoever has been idle longest; and only then one that has just begun. A call that has
 //! arrived whole is never interrupted.
 //!
+//! While there is room, a head has its time from its first byte, and a connection at rest may stay for much longer: a
+//! proxy keeps it for the next call, and if we were the first to close it the proxy would have sent that call into a
+//! closed connection and would answer 502 for us.
+//!
 //! Looking at thousands takes half a millisecond, in which nobody is let in; so several of a kind go at once.
 
 use std::collections::BTreeMap;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::task::{Poll, ready};
+use std::time::Duration;
 
+use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 /// An honest caller has sent its head by then.
@@ -20,6 +28,15 @@ const TIME_FOR_HEAD: Duration = Duration::from_millis(300);
 const TIME_FOR_BODY: Duration = Duration::from_secs(1);
 /// Of so many one goes at once.
 const SHARE: usize = 64;
+
+/// How long a connection may be silent while there is room for it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Patience {
+    /// From the first byte of a head, or from the beginning of the connection, to the end of the head.
+    pub(crate) head: Duration,
+    /// From the last byte of an answer to the first of the next call.
+    pub(crate) idle: Duration,
+}
 
 /// How far a connection has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,9 +65,59 @@ impl Seat {
         self.state.store((self.now() << 2) | at as u64, Ordering::Relaxed);
     }
 
+    /// Bytes have come: who was at rest begins a head, which has its time from here and not from its last byte.
+    pub(crate) fn heard(&self) {
+        if self.at() == At::Rest as u64 {
+            self.is(At::Door);
+        }
+    }
+
+    /// Bytes of an answer have left: rest begins with the last of them.
+    pub(crate) fn told(&self) {
+        if self.at() == At::Rest as u64 {
+            self.is(At::Rest);
+        }
+    }
+
     /// Resolves when the connection must go.
     pub(crate) async fn asked_to_leave(&self) {
         self.leave.cancelled().await;
+    }
+
+    /// Resolves when the connection has been silent for longer than it may. To be polled after the connection itself,
+    /// whenever that was polled: what it has heard may bring the end nearer.
+    pub(crate) async fn outstays(&self, patience: Patience) {
+        let mut look = pin!(sleep_until(Instant::now() + patience.head));
+        poll_fn(|context| {
+            loop {
+                let (due, now) = (self.due(patience), Instant::now());
+                if due.is_some_and(|due| due <= now) {
+                    return Poll::Ready(());
+                }
+                let due = due.unwrap_or(now + patience.head);
+                if look.is_elapsed() || look.deadline() > due {
+                    look.as_mut().reset(due);
+                }
+                // Too early where the end has moved away meanwhile, which costs less than moving it with every call.
+                ready!(look.as_mut().poll(context));
+            }
+        })
+        .await;
+    }
+
+    /// When it has been silent for too long, if nothing moves. A call that is under way has bounds of its own.
+    fn due(&self, patience: Patience) -> Option<Instant> {
+        let state = self.state.load(Ordering::Relaxed);
+        let allowed = match state & 3 {
+            at if at == At::Door as u64 => patience.head,
+            at if at == At::Rest as u64 => patience.idle,
+            _ => return None,
+        };
+        Some(self.opened + Duration::from_millis(state >> 2) + allowed)
+    }
+
+    fn at(&self) -> u64 {
+        self.state.load(Ordering::Relaxed) & 3
     }
 
     fn now(&self) -> u64 {
@@ -162,6 +229,50 @@ mod tests {
         assert_eq!(seats.make_room(), 0, "the one at work stays");
         drop(guards);
         assert!(seats.taken.lock().unwrap().seats.is_empty());
+    }
+
+    #[test]
+    fn a_head_has_its_time_from_its_first_byte_and_rest_from_the_last_byte_of_an_answer() {
+        let seats =
+            Arc::new(Seats { opened: Instant::now() - Duration::from_secs(600), taken: Mutex::default() });
+        let patience = Patience { head: Duration::from_secs(10), idle: Duration::from_secs(100) };
+        let guard = seats.take();
+        let seat = &guard.seat;
+        let since =
+            |at: At, ago: u64| seat.state.store(((seat.now() - ago) << 2) | at as u64, Ordering::Relaxed);
+        let stays = |at: At, ago: u64| {
+            since(at, ago);
+            seat.due(patience).is_none_or(|due| due > Instant::now())
+        };
+        assert!(stays(At::Door, 9_000) && !stays(At::Door, 10_001));
+        assert!(stays(At::Rest, 99_000) && !stays(At::Rest, 100_001));
+        // Nobody is closed in the middle of a call, however long it takes.
+        assert!(stays(At::Body, 500_000) && stays(At::Work, 500_000));
+
+        // A byte now and then is no reason for more time.
+        since(At::Door, 10_001);
+        seat.heard();
+        assert!(seat.due(patience).is_some_and(|due| due <= Instant::now()));
+        since(At::Rest, 99_000);
+        seat.heard();
+        assert!(
+            seat.due(patience).is_some_and(|due| due <= Instant::now() + patience.head),
+            "a head has begun"
+        );
+        seat.told();
+        assert_eq!(seat.at(), At::Door as u64, "what is left of the last answer ends no head");
+        since(At::Rest, 99_000);
+        seat.told();
+        assert!(
+            seat.due(patience).is_some_and(|due| due > Instant::now() + Duration::from_secs(90)),
+            "an answer is under way"
+        );
+        for at in [At::Body, At::Work] {
+            since(at, 1);
+            seat.heard();
+            seat.told();
+            assert_eq!(seat.at(), at as u64);
+        }
     }
 
     #[test]

@@ -78,6 +78,7 @@ impl App {
         let config = Config {
             listen: "127.0.0.1:0".parse().unwrap(),
             most_connections: MOST_CONNECTIONS,
+            idle: Duration::from_secs(60),
             database: DatabaseConfig { url: String::from(url).into(), pool: 4, file: None },
             channels,
             media: Some(media),

@@ -125,6 +125,47 @@ async fn a_secret_that_changes_in_its_file_is_in_force_without_a_restart() {
 }
 
 #[tokio::test]
+async fn a_mounted_secret_is_replaced_as_a_cluster_replaces_it() {
+    // A volume of secrets: each is a link through `..data`, which is itself a link to the version in force.
+    let volume = std::env::temp_dir().join(format!("abisu-volume-{}", uuid::Uuid::now_v7()));
+    let version = |name: &str, secret: &str| {
+        std::fs::create_dir_all(volume.join(name)).unwrap();
+        std::fs::write(volume.join(name).join("app-secret"), secret).unwrap();
+        std::os::unix::fs::symlink(name, volume.join("..data_tmp")).unwrap();
+        std::fs::rename(volume.join("..data_tmp"), volume.join("..data")).unwrap();
+    };
+    version("..v1", "first\r\n");
+    std::os::unix::fs::symlink("..data/app-secret", volume.join("app-secret")).unwrap();
+    let app = App::of(channels(&format!(
+        "channels:\n  - id: whatsapp\n    kind: whatsapp_meta\n    default: true\n    phone_number_id: 111\n    \
+         app_secrets: [{{file: {}}}]\n    verify_token: {{env: VERIFY}}\n",
+        volume.join("app-secret").display()
+    )))
+    .await;
+    let post = async |secret: &str| {
+        let body = of_numbers(&[("111", "a")]).to_string();
+        let signature = signature_with(secret, body.as_bytes());
+        app.post_signed(body, Some(&signature)).await.status().as_u16()
+    };
+    let in_force = async |secret: &str| {
+        eventually("the secret is in force", async || (post(secret).await == 200).then_some(())).await;
+    };
+    assert_eq!((post("first").await, post("second").await), (200, 403), "the line end is no part of it");
+    version("..v2", "second\n\n");
+    std::fs::remove_dir_all(volume.join("..v1")).unwrap();
+    in_force("second").await;
+    assert_eq!(post("first").await, 403);
+    // The version goes before the next one is there: what it held stays in force, until there is one again.
+    std::fs::remove_dir_all(volume.join("..v2")).unwrap();
+    let closed = async || (post("second").await != 200).then_some(());
+    let waited = tokio::time::timeout(std::time::Duration::from_millis(300), eventually("", closed)).await;
+    assert!(waited.is_err(), "a secret that is gone stays in force");
+    version("..v3", "\u{1f511} third ");
+    in_force("\u{1f511} third ").await;
+    std::fs::remove_dir_all(volume).unwrap();
+}
+
+#[tokio::test]
 async fn secrets_of_the_environment_are_taken_from_their_files_again_as_well() {
     let (app_secret, token, synthetic) =
         (SecretFile::new("first\n"), SecretFile::new("v1"), SecretFile::new("s1"));

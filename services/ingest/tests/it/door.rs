@@ -72,7 +72,11 @@ async fn a_channel_is_found_by_its_id_and_no_other() {
     problem(post("/api/v1/channels/other/inbound").await.unwrap(), 404).await;
     problem(post("/api/v1/channels/%FF/inbound").await.unwrap(), 404).await;
     problem(post("/elsewhere").await.unwrap(), 404).await;
-    problem(app.http.put(format!("{}/whatsapp/webhook", app.url)).send().await.unwrap(), 405).await;
+    for (path, allowed) in [("/whatsapp/webhook", "GET,HEAD,POST"), ("/openapi.json", "GET,HEAD")] {
+        let refused = app.http.put(format!("{}{path}", app.url)).send().await.unwrap();
+        assert_eq!(refused.headers()["allow"], allowed);
+        problem(refused, 405).await;
+    }
     assert_eq!(app.stored().await, ["a"]);
 }
 
@@ -86,6 +90,18 @@ async fn three_mebibytes_are_taken_and_one_byte_more_is_not() {
     body.push(b' ');
     problem(app.post_bytes(body).await, 413).await;
     assert_eq!(app.deliveries().await, 1);
+}
+
+#[tokio::test]
+async fn who_is_refused_with_a_large_body_under_way_hears_why() {
+    let app = App::start().await;
+    let large = vec![b' '; 3 * 1024 * 1024];
+    for _ in 0..5 {
+        problem(app.post_to("nobody", &[], large.clone()).await, 404).await;
+        problem(app.post_signed(large.clone(), None).await, 403).await;
+        problem(app.post_signed(large.clone(), Some(&signature(b"other"))).await, 403).await;
+    }
+    assert_eq!(app.deliveries().await, 0);
 }
 
 #[tokio::test]

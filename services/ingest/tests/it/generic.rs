@@ -128,6 +128,7 @@ async fn either_secret_opens_and_no_other_header_does() {
         assert_eq!(response.status().as_u16(), expected, "{header} {secret}");
     }
     let get = app.http.get(format!("{}/api/v1/channels/city-app/inbound", app.url)).send().await.unwrap();
+    assert_eq!(get.headers()["allow"], "POST");
     problem(get, 405).await;
     let nowhere = app.http.post(format!("{}/whatsapp/webhook", app.url)).send().await.unwrap();
     problem(nowhere, 404).await;

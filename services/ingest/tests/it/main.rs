@@ -11,6 +11,7 @@ mod door;
 mod generic;
 mod identity;
 mod media;
+mod odd;
 mod outgoing;
 mod proxy;
 mod schema;

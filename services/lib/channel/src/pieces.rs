@@ -15,9 +15,10 @@ use crate::repair::storable;
 /// An object's keys with their values unread.
 pub(crate) type Fields<'a> = BTreeMap<String, &'a RawValue>;
 
-/// A whole text, if it is JSON. The error quotes nothing of it.
+/// A whole text, if it is JSON. The error quotes nothing of it. A byte order mark is no part of it: some libraries write
+/// one, and a parser may ignore it (RFC 8259, 8.1).
 pub(crate) fn whole(text: &str) -> Result<&RawValue, String> {
-    serde_json::from_str(text)
+    serde_json::from_str(text.strip_prefix('\u{feff}').unwrap_or(text))
         .map_err(|error| format!("not JSON: line {}, column {}", error.line(), error.column()))
 }
 

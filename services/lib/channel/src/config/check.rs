@@ -26,13 +26,14 @@ pub(super) fn accounts(file: RawFile) -> Result<Vec<Placed>, Vec<Problem>> {
     if file.channels.value.is_empty() {
         checker.say(checker.line, "channels", "there is none");
     }
+    let count = file.channels.value.len();
     for channel in file.channels.value {
         checker.line = channel.referenced.line();
         if let Some(account) = checker.account(channel.value) {
             checked.push((checker.line, account));
         }
     }
-    checker.together(&checked);
+    checker.together(&checked, checked.len() == count);
     let Checker { problems, .. } = checker;
     if problems.is_empty() { Ok(checked) } else { Err(problems) }
 }
@@ -131,8 +132,8 @@ impl Checker {
         Some(Account { id: id.value, provider })
     }
 
-    /// What no channel can say for itself.
-    fn together(&mut self, all: &[(u64, Account<SecretRef>)]) {
+    /// What no channel can say for itself. Where a channel is wrong already, the one that is missed may be that one.
+    fn together(&mut self, all: &[(u64, Account<SecretRef>)], complete: bool) {
         let mut seen: HashMap<(&str, &str), u64> = HashMap::new();
         let mut defaults = Vec::new();
         let mut first_meta = None;
@@ -157,7 +158,7 @@ impl Checker {
         if let [_, second, ..] = defaults.as_slice() {
             self.say(*second, "default", "only one channel can be the default");
         }
-        if let (true, Some(line)) = (defaults.is_empty(), first_meta) {
+        if let (true, Some(line)) = (complete && defaults.is_empty(), first_meta) {
             self.say(line, "default", "one whatsapp_meta channel must say `default: true`");
         }
     }

@@ -110,7 +110,13 @@ impl ChannelsFile {
 
 /// What the parser says, without the values that it would quote.
 fn explain(error: &Yaml, text: &str) -> Problem {
-    let line = error.location().map_or(1, |location| location.line().max(1));
+    // What is missed at the end of the file is missed on its last line.
+    let last = u64::try_from(text.lines().count()).unwrap_or(u64::MAX).max(1);
+    let line = error.location().map_or(1, |location| location.line().clamp(1, last));
+    if let Some(line) = tab_from(text, line) {
+        let field = field_at(text, line).unwrap_or_else(|| "channels".to_owned());
+        return Problem { line, field, problem: "is indented with a tab; YAML takes spaces only".to_owned() };
+    }
     let (field, problem) = match error.without_snippet() {
         Yaml::SerdeUnknownField { field, expected, .. } => {
             (Some(field.clone()), format!("there is no such field; there are {}", expected.join(", ")))
@@ -125,11 +131,19 @@ fn explain(error: &Yaml, text: &str) -> Problem {
     Problem { line, field, problem: format!("{problem}{hint}") }
 }
 
+/// The line that is indented with a tab, if it is where the reading broke off: the parser names that line or, where it
+/// took the tab for more of a value, the one before.
+fn tab_from(text: &str, line: u64) -> Option<u64> {
+    let indented = |text: &str| text.trim_start_matches(' ').starts_with('\t');
+    let lines = (1..).zip(text.lines()).skip_while(|(number, _)| *number < line).take(2);
+    lines.filter(|(_, text)| indented(text)).map(|(number, _)| number).next()
+}
+
 /// The field that a line belongs to: the last one that begins on it or above it.
 fn field_at(text: &str, line: u64) -> Option<String> {
     let lines: Vec<&str> = text.lines().take(usize::try_from(line).ok()?).collect();
     lines.iter().rev().find_map(|line| {
-        let (key, _) = line.trim_start_matches([' ', '-']).split_once(':')?;
+        let (key, _) = line.trim_start_matches([' ', '\t', '-']).split_once(':')?;
         let plain = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         plain.then(|| key.to_owned())
     })

@@ -33,7 +33,7 @@ fn item(raw: &RawValue) -> Item {
     let of_whatsapp = ["integrationType", "channel"]
         .iter()
         .filter_map(|key| word(&result, key))
-        .all(|name| name == "WHATSAPP");
+        .all(|name| name.eq_ignore_ascii_case("WHATSAPP"));
     if !of_whatsapp {
         return Item::Notice { field: "another channel".to_owned() };
     }

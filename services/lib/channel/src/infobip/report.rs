@@ -3,6 +3,7 @@
 use chrono::DateTime;
 use serde_json::Value;
 
+use super::body::content;
 use super::inbound::time;
 use crate::identity::phone;
 use crate::inbound::Item;
@@ -47,7 +48,7 @@ pub(super) fn read(result: &Value) -> Option<Result<Item, &'static str>> {
 }
 
 fn has_content(result: &Value) -> bool {
-    object(result, "message").is_some() || result.get("content").is_some()
+    object(result, "message").is_some() || !content(result).is_empty()
 }
 
 /// The group decides, by name or number; `ACCEPTED` says only that Infobip has it.

@@ -55,11 +55,11 @@ impl<'a> Envelope<'a> {
         };
         for raw in changes.into_iter() {
             let change = fields(raw).and_then(|change| {
-                Some(Change {
-                    entry_id: present(entry, "id"),
-                    field: change.get("field").and_then(|raw| string(raw)).unwrap_or_default(),
-                    value: fields(change.get("value")?)?,
-                })
+                let field = change.get("field").and_then(|raw| string(raw)).unwrap_or_default();
+                let value = change.get("value").and_then(|raw| fields(raw));
+                // News of other fields is acknowledged whatever it is; only messages could be lost in what is no object.
+                let value = if of_messages(&field) { value? } else { value.unwrap_or_default() };
+                Some(Change { entry_id: present(entry, "id"), field, value })
             });
             match change {
                 Some(change) => self.changes.push(change),
@@ -67,6 +67,11 @@ impl<'a> Envelope<'a> {
             }
         }
     }
+}
+
+/// Whether a change of this field may bring messages and statuses; so may one that does not say what it is.
+pub(super) fn of_messages(field: &str) -> bool {
+    matches!(field, "messages" | "")
 }
 
 /// What is shared by many pieces is copied into each that is kept, so only as much of it as anybody sends in earnest.

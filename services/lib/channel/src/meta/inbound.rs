@@ -50,7 +50,7 @@ fn unpack(envelope: &envelope::Envelope<'_>) -> Result<Delivery, String> {
         if delivery.items.len() > MOST_PIECES {
             break;
         }
-        if matches!(change.field.as_str(), "messages" | "") {
+        if envelope::of_messages(&change.field) {
             delivery.items.extend(Number::new(change).items());
         } else {
             let alert = alert::read(&change.field, &change.value);

@@ -143,6 +143,99 @@ id: second\n    kind: whatsapp_meta\n    default: true\n    phone_number_id: 2\n
 }
 
 #[test]
+fn what_is_wrong_with_the_yaml_itself_is_named_by_line_and_field_too() {
+    let head = "channels:\n  - id: a\n    kind: webhook\n";
+    let with = |rest: &str| format!("{head}{rest}");
+    // The text, the line, the field; none: there is nothing wrong.
+    let table: Vec<(String, Option<(u64, &str)>)> = vec![
+        (with("    secrets: [{env: A}]\n").replace('\n', "\r\n"), None),
+        (format!("\u{feff}{}", with("    secrets: [{env: A}]\n")), None),
+        (with("    secrets: &both [{env: A}]\n  - id: b\n    kind: webhook\n    secrets: *both\n"), None),
+        (with("    secrets:\n      - &one {env: A}\n      - *one\n"), None),
+        (with("    secrets: &none []\n  - {id: b, kind: webhook, secrets: *none}\n"), Some((4, "secrets"))),
+        (
+            with("    secrets: &none []\n  - id: b\n    kind: webhook\n    secrets: *none\n"),
+            Some((7, "secrets")),
+        ),
+        (with("    secrets: *nobody\n"), Some((4, "secrets"))),
+        (with("    secrets: [{env: A}]\n    id: b\n"), Some((5, "id"))),
+        (with("    secrets: [{env: A, env: B}]\n"), Some((4, "env"))),
+        (with("    secrets: [{env: A}]\nchannels: []\n"), Some((5, "channels"))),
+        (with("\tsecrets: [{env: A}]\n"), Some((4, "secrets"))),
+        (with("    secrets: [{env: A}]\n   url: https://x\n"), Some((5, "url"))),
+        (with("    secrets: [{env: A]\n    url: https://x\n"), Some((4, "secrets"))),
+        (with("    secrets: [{env: \"A}]\n    url: https://x\n"), Some((4, "secrets"))),
+        (with("    secrets: {env: A}\n"), Some((4, "secrets"))),
+        (with("    secrets: null\n"), Some((2, "secrets"))),
+        (with("    secrets: 7\n"), Some((4, "secrets"))),
+        (with("    secrets: [null]\n"), Some((4, "secrets"))),
+        (with("    secrets: [[]]\n"), Some((4, "secrets"))),
+        (with("    secrets: [{env: [A]}]\n"), Some((4, "secrets"))),
+        (with("    secrets: [{env: null}]\n"), Some((4, "secrets"))),
+        (with("    secrets: [{file: {a: b}}]\n"), Some((4, "secrets"))),
+        (with("    secrets: [{env: A}]\n    url: [https://x]\n"), Some((5, "url"))),
+        (with("    secrets: [{env: A}]\n    media_hosts: x\n"), Some((5, "media_hosts"))),
+        (with("    secrets: [{env: A}]\n    7: x\n"), Some((5, "7"))),
+        (with("    secrets: [{env: A}]\n    ? [a]\n    : b\n"), Some((5, "secrets"))),
+        (with("    secrets: [{env: A}]\n---\nchannels: []\n"), Some((6, "channels"))),
+        ("channels:\n  - id: [a]\n    kind: webhook\n".to_owned(), Some((2, "id"))),
+        ("channels:\n  - id: {a: b}\n".to_owned(), Some((2, "id"))),
+        ("channels:\n  - id: ~\n    kind: webhook\n    secrets: [{env: A}]\n".to_owned(), Some((2, "id"))),
+        ("channels:\n  - id: a\n    kind: null\n".to_owned(), Some((2, "kind"))),
+        ("channels:\n  - id: a\n    kind: [webhook]\n".to_owned(), Some((3, "kind"))),
+        ("channels:\n  - whatsapp\n".to_owned(), Some((2, "channels"))),
+        ("channels:\n  - null\n".to_owned(), Some((2, "channels"))),
+        ("channels:\n  id: a\n".to_owned(), Some((2, "id"))),
+        ("channels: null\n".to_owned(), Some((1, "channels"))),
+        ("- id: a\n".to_owned(), Some((1, "id"))),
+        ("# nothing\n".to_owned(), Some((1, "channels"))),
+        ("version: 1\nchannels: []\n".to_owned(), Some((1, "version"))),
+        (
+            with(
+                "    secrets: [{env: A}]\n  - id: i\n    kind: whatsapp_infobip\n    sender: 1\n    hmac: []\n",
+            ),
+            Some((8, "hmac")),
+        ),
+        (
+            with(
+                "    secrets: [{env: A}]\n  - id: i\n    kind: whatsapp_infobip\n    sender: 1\n    hmac: {secrets: [{env: A}]}\n",
+            ),
+            Some((5, "header")),
+        ),
+        (
+            with(
+                "    secrets: [{env: A}]\n  - id: i\n    kind: whatsapp_infobip\n    sender: 1\n    basic: {user: x, password: y}\n",
+            ),
+            Some((8, "password")),
+        ),
+    ];
+    let mut wrong = Vec::new();
+    for (text, expected) in table {
+        let found = ChannelsFile::parse(&text).map(drop);
+        let right = match (&found, expected) {
+            (Ok(()), None) => true,
+            (Err(error), Some((line, field))) => {
+                error.0.iter().any(|problem| problem.line == line && problem.field == field)
+            }
+            (Ok(()), Some(_)) | (Err(_), None) => false,
+        };
+        if !right {
+            wrong.push(format!("{text}\n  {expected:?}, but {found:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_channel_that_is_wrong_is_not_missed_a_second_time() {
+    let text = "channels:\n  - {id: a, kind: whatsapp_meta, default: true, phone_number_id: x, app_secrets: [{env: A}], \
+                verify_token: {env: B}}\n  - {id: b, kind: whatsapp_meta, phone_number_id: 2, app_secrets: [{env: A}], \
+                verify_token: {env: B}}\n";
+    let error = ChannelsFile::parse(text).unwrap_err();
+    assert_eq!((error.0.len(), error.0[0].field.as_str()), (1, "phone_number_id"), "{error}");
+}
+
+#[test]
 fn secrets_are_read_once_a_place_and_the_missing_ones_are_all_named() {
     let file = ChannelsFile::parse(&WHOLE.replace("{file: /secrets/new}", "{env: NEW}")).unwrap();
     let secrets = Secrets::read(&file, |name| Some(format!("of {name}"))).unwrap();

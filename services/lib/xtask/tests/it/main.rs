@@ -4,6 +4,7 @@
 
 mod crash;
 mod crowd;
+mod erase;
 mod failpoint;
 mod offline;
 mod outage;
@@ -16,4 +17,5 @@ mod soaks;
 mod stats;
 mod synthetic;
 mod town;
+mod twice;
 mod words;

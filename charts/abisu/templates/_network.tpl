@@ -5,10 +5,12 @@
 - to:
     {{- toYaml .Values.networkPolicy.dns | nindent 4 }}
   ports:
-    - port: 53
+    {{- range .Values.networkPolicy.dnsPorts }}
+    - port: {{ . }}
       protocol: UDP
-    - port: 53
+    - port: {{ . }}
       protocol: TCP
+    {{- end }}
 {{- end -}}
 
 {{/* Egress to the database. Takes the root. */}}
@@ -53,10 +55,10 @@ root, url, peers (in place of all this).
 {{- if .peers -}}
 - to:
     {{- toYaml .peers | nindent 4 }}
-{{- else if regexMatch "^[0-9.]+$" $host -}}
+{{- else if regexMatch "^[0-9.]+$|:" $host -}}
 - to:
     - ipBlock:
-        cidr: {{ $host }}/32
+        cidr: {{ printf "%s/%d" $host (ternary 128 32 (contains ":" $host)) }}
   ports:
     - port: {{ $port }}
       protocol: TCP

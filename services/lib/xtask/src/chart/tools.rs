@@ -76,7 +76,7 @@ impl Helm {
     }
 
     /// Where it is.
-    pub(crate) fn program(&self) -> &Path {
+    pub fn program(&self) -> &Path {
         &self.program
     }
 
@@ -97,6 +97,8 @@ impl Helm {
     pub fn run(&self, args: &[&str]) -> anyhow::Result<String> {
         let output = Command::new(&self.program)
             .args(args)
+            // It ends before its memory is worth collecting: a third less work.
+            .env("GOGC", "off")
             // Nothing of a cluster that this machine may know.
             .env("KUBECONFIG", "/nowhere")
             .stdin(Stdio::null())

@@ -1,6 +1,6 @@
 //! What the chart says about the rest of the tree.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -30,6 +30,7 @@ fn every_variable_that_a_pod_is_given_is_one_that_its_program_knows() {
     for library in ["runtime", "partner", "channel"] {
         sources(&ROOT.join("services/lib").join(library).join("src"), &mut shared);
     }
+    let mut programs: BTreeMap<String, String> = BTreeMap::new();
     let mut unknown = BTreeSet::new();
     for rendered in support::matrix() {
         for (title, pod) in rendered.pods() {
@@ -37,8 +38,11 @@ fn every_variable_that_a_pod_is_given_is_one_that_its_program_knows() {
             for container in items(&spec["containers"]).iter().chain(items(&spec["initContainers"])) {
                 let image = container["image"].as_str().unwrap();
                 let service = image.split(['@', ':']).next().unwrap().rsplit('/').next().unwrap();
-                let mut text = shared.clone();
-                sources(&ROOT.join("services").join(service).join("src"), &mut text);
+                let text = programs.entry(service.to_owned()).or_insert_with(|| {
+                    let mut text = shared.clone();
+                    sources(&ROOT.join("services").join(service).join("src"), &mut text);
+                    text
+                });
                 let listed =
                     items(&container["env"]).iter().map(|one| one["name"].as_str().unwrap().to_owned());
                 let from = items(&container["envFrom"]).iter().map(|one| &one["configMapRef"]["name"]);

@@ -82,6 +82,37 @@ fn an_address_in_a_url_is_let_through_alone_and_the_metadata_service_never() {
 }
 
 #[test]
+fn an_address_of_the_newer_protocol_is_let_through_alone_too() {
+    let over = json!({"partner": {"url": "https://[fd00:1::7]:8443/rest"}});
+    let rendered = support::render("abisu", "full", &over);
+    let model = Model::of(&rendered.text).unwrap();
+    let push = Place::own("partner-push", "partner-push", None, 0);
+    let mut place = Place::targets().pop().unwrap();
+    for (address, port, allowed) in
+        [("fd00:1::7", 8443, true), ("fd00:1::8", 8443, false), ("2001:db8::1", 8443, false)]
+    {
+        (place.address, place.port) = (address.parse().unwrap(), port);
+        assert_eq!(model.allows(&push, &place).unwrap(), allowed, "{address}:{port}");
+    }
+}
+
+#[test]
+fn name_servers_may_listen_elsewhere() {
+    let peer =
+        json!({"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "openshift-dns"}}});
+    let over = json!({"networkPolicy": {"dns": [peer], "dnsPorts": [5353]}});
+    let model = Model::of(&support::render("abisu", "full", &over).text).unwrap();
+    let ingest = Place::own("ingest", "ingest", None, 0);
+    let mut server = Place::targets().into_iter().find(|place| place.name == "DNS 53").unwrap();
+    assert!(!model.allows(&ingest, &server).unwrap(), "where it was");
+    (server.namespace, server.port) = (Some("openshift-dns"), 5353);
+    for udp in [true, false] {
+        server.udp = udp;
+        assert!(model.allows(&ingest, &server).unwrap(), "udp: {udp}");
+    }
+}
+
+#[test]
 fn one_release_does_not_open_another_ones_pods() {
     let rendered = support::render("second", "full", &json!({}));
     let model = Model::of(&rendered.text).unwrap();

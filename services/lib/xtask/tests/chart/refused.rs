@@ -47,6 +47,7 @@ fn cases() -> Vec<(Value, &'static str)> {
         (json!({"defaults": {"pdb": {"maxUnavailable": 0}}}), "'/defaults/pdb/maxUnavailable'"),
         (json!({"defaults": {"rollingUpdate": {"maxSurge": "some"}}}), "'/defaults/rollingUpdate/maxSurge'"),
         (json!({"networkPolicy": {"outsideExcept": ["10.0.0.0"]}}), "'/networkPolicy/outsideExcept/0'"),
+        (json!({"networkPolicy": {"dnsPorts": []}}), "'/networkPolicy/dnsPorts'"),
         (
             json!({"networkPolicy": {"extraEgress": {"nobody": []}}}),
             "'/networkPolicy/extraEgress': additional properties 'nobody'",

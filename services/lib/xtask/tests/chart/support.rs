@@ -1,9 +1,11 @@
 //! Rendering, and the ways through what was rendered.
 
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use xtask::chart;
 use xtask::chart::tools::Helm;
 
@@ -58,9 +60,53 @@ pub(crate) fn try_render(release: &str, file: &str, over: &Value) -> anyhow::Res
     let helm = Helm::find()?;
     let (file, over) = (values_file(file), over.to_string());
     let args = ["--values", &file, "--set-json", &over, "--api-versions", "gateway.networking.k8s.io/v1"];
-    let text = helm.render(release, &chart::folder(), &args)?;
+    let text = once(&helm, release, &args)?;
     let documents = chart::documents(&text)?;
     Ok(Rendered { name: release.to_owned(), text, documents })
+}
+
+/// What Helm makes of the same chart and the same values is the same, so it is asked once: each test is a process of its
+/// own, and many look at the same renders. What it refuses is asked every time.
+fn once(helm: &Helm, release: &str, args: &[&str]) -> anyhow::Result<String> {
+    let mut chart = Sha256::new();
+    add(&chart::folder(), &mut chart);
+    let program = helm.program();
+    let about = fs::metadata(program).ok().map(|about| (about.len(), about.modified().ok()));
+    let asked = format!("{}|{about:?}|{release}|{args:?}", program.display());
+    let renders = Path::new(env!("CARGO_TARGET_TMPDIR")).join("renders");
+    let folder = renders.join(hex::encode(chart.finalize()));
+    let file = folder.join(hex::encode(Sha256::digest(asked)));
+    if let Ok(text) = fs::read_to_string(&file) {
+        return Ok(text);
+    }
+    let text = helm.render(release, &chart::folder(), args)?;
+    if !folder.exists() {
+        // Of a chart that is another one by now. There may be none.
+        let _ = fs::remove_dir_all(&renders);
+    }
+    // Whoever finds the file finds it whole; without it, the next one asks again.
+    let me = format!("{}-{:?}.part", std::process::id(), std::thread::current().id());
+    let unfinished = folder.join(me);
+    let _ = fs::create_dir_all(&folder)
+        .and_then(|()| fs::write(&unfinished, &text))
+        .and_then(|()| fs::rename(&unfinished, &file));
+    Ok(text)
+}
+
+/// Adds names and contents of all files below a folder.
+fn add(folder: &Path, to: &mut Sha256) {
+    let mut paths: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    for path in paths {
+        to.update(path.display().to_string());
+        if path.is_dir() {
+            add(&path, to);
+        } else {
+            let bytes = fs::read(&path).unwrap();
+            to.update(bytes.len().to_le_bytes());
+            to.update(bytes);
+        }
+    }
 }
 
 /// Renders what must render.

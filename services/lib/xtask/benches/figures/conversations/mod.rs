@@ -53,23 +53,22 @@ pub(crate) async fn measure(bench: &Bench, board: &mut Board) -> anyhow::Result<
         let (citizens, _) = one_after_the_other(&people, 1, bench.length).await?;
         reports += show(board, "one citizen at a time", &citizens).await?;
 
-        // The quiet half stands on both sides of the slow one: a machine that gets slower, or faster, does so for both.
+        // Each half after as long a rest: machines are quick for a while after one.
         let half = (rate / 2.0).max(1.0);
-        let mut without = steadily(&people, half, bench.length / 2).await?;
+        tokio::time::sleep(SLOW).await;
+        let without = steadily(&people, half, bench.length).await?;
+        reports += show(board, "half of the most", &without).await?;
 
         say(format!("{SLOW_CHATS} chats wait for a slow geocoder"));
         let fault = json!({"surface": "cartociudad", "kind": "delay", "ms": SLOW.as_millis()});
         people.fault(&fault).await?;
+        // They ask again as soon as they are answered.
         let waiting = slow(&people).await?;
+        tokio::time::sleep(SLOW).await;
         let beside = steadily(&people, half, bench.length).await?;
         reports += show(board, "half of the most, beside a slow geocoder", &beside).await?;
         drop(waiting);
         people.mend().await?;
-        // What was asked last is still waited for.
-        tokio::time::sleep(SLOW).await;
-
-        without.extend(steadily(&people, half, bench.length / 2).await?);
-        reports += show(board, "half of the most", &without).await?;
     }
     board.ratio(
         &format!("p99 beside {SLOW_CHATS} chats whose geocoder takes {} s / without", SLOW.as_secs()),

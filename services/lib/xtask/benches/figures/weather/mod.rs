@@ -184,6 +184,9 @@ fn show(board: &mut Board, name: &str, answers: &[Answer], beside: Option<&str>)
     board.add(&title(name, "p50"), "ms", latency(answers, 0.5));
     board.add(&title(name, "p99"), "ms", latency(answers, 0.99));
     board.add(&title(name, "not accepted"), "webhooks", other_than(answers, 200) as f64);
+    if let Some(how) = otherwise(answers, 200) {
+        board.note(format!("{name}: not accepted: {how}"));
+    }
     if let Some(beside) = beside {
         let p99 = |of: &str| board.last(&title(of, "p99"));
         if let (Some(now), Some(before)) = (p99(name), p99(beside)) {

@@ -213,8 +213,7 @@ fn what_is_no_webhook_is_unparsable_and_is_not_quoted() {
         let error = parse(body.as_bytes()).unwrap_err().to_string();
         assert!(!error.contains("34600000001"), "{error}");
     }
-    let odd =
-        json!({"entry": [7, {"id": "1"}, {"id": "2", "changes": 3}, {"changes": [null, {"field": "messages"}]}]});
+    let odd = json!({"entry": [7, {"id": "1"}, {"id": "2", "changes": 3}, {"changes": [null, {"field": "messages"}]}]});
     assert_eq!(rejected(&items(&odd)).len(), 4);
 }
 

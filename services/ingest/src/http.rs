@@ -1,6 +1,7 @@
 //! The routes, and the one order of an inbound call: verify → take apart → append → answer.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{FromRequestParts, MatchedPath, OptionalFromRequestParts, Path, Query, State};
@@ -30,6 +31,10 @@ use crate::openapi;
 use crate::seats::{At, Seat};
 use crate::split::{Call, Split, split};
 use crate::store::{append, why};
+
+/// Who shows a wrong proof is told so a moment later. It is nothing to somebody whose secret is wrong, and keeps a forger
+/// who goes on at once from taking the processor from the honest.
+const BEFORE_A_REFUSAL: Duration = Duration::from_millis(10);
 
 /// What the handlers share.
 #[derive(Clone)]
@@ -155,6 +160,13 @@ async fn inbound(
         }
         Err(error) => {
             span.in_scope(|| log(&error, delivery_id));
+            if let Error::Signature(_) = error {
+                if let Some(seat) = &seat {
+                    // Nothing is worked meanwhile: others may have its place.
+                    seat.is(At::Rest);
+                }
+                tokio::time::sleep(BEFORE_A_REFUSAL).await;
+            }
             app.refuse(error)
         }
     };

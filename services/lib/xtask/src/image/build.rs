@@ -2,7 +2,7 @@
 //!
 //! Rust's own target for musl links everything in. What the compilers would write down of this machine are paths: of
 //! cargo's folder with the sources of others, and of the folder for what is built; both are renamed. The repository's
-//! own sources are compiled by their paths in it.
+//! own sources are compiled by their paths in it. And C may say when it was compiled: never, it is told.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -18,6 +18,12 @@ use crate::tree::{self, cargo};
 
 /// The profile in the root's `Cargo.toml`.
 const PROFILE: &str = "image";
+/// What C takes for the time at which it is compiled. The same for every commit: what is not compiled again would say
+/// that of an earlier one.
+const TIME: &str = "0";
+/// Allows C to say it. It does so anyhow; but cargo looks at flags for what must be compiled again, and not at
+/// `SOURCE_DATE_EPOCH`.
+const MAY_SAY_TIME: &str = "-Wno-date-time";
 /// Between the arguments in `CARGO_ENCODED_RUSTFLAGS`.
 const BETWEEN: &str = "\u{1f}";
 
@@ -93,7 +99,7 @@ impl Target {
         let cargo_home = cargo_home()?;
         let names = [(&*cargo_home, "/cargo"), (built, "/target")];
         let mut rust = OsString::new();
-        let mut c = OsString::new();
+        let mut c = OsString::from(MAY_SAY_TIME);
         for (path, name) in names {
             let renamed = |flag: &str| {
                 let mut text = OsString::from(flag);
@@ -104,12 +110,12 @@ impl Target {
             };
             if !rust.is_empty() {
                 rust.push(BETWEEN);
-                c.push(" ");
             }
+            c.push(" ");
             rust.push(renamed("--remap-path-prefix="));
             c.push(renamed("-ffile-prefix-map="));
         }
-        command.env("CARGO_ENCODED_RUSTFLAGS", rust);
+        command.env("CARGO_ENCODED_RUSTFLAGS", rust).env("SOURCE_DATE_EPOCH", TIME);
         command.env(format!("CFLAGS_{}", self.triple.replace('-', "_")), c);
         tree::run("cargo build", &mut command).await?;
         Ok(built.join(self.triple).join(PROFILE))

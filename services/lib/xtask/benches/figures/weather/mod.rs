@@ -33,6 +33,7 @@ const HONEST: u32 = 200;
 const INTO_THE_OUTAGE: u32 = 500;
 /// How many come of each manner.
 const CROWDS: [(Manner, usize); 3] = [(Manner::Silent, 10_000), (Manner::Head, 2_000), (Manner::Body, 1_000)];
+const AFTER_A_CROWD: Duration = Duration::from_secs(15);
 const FORGERIES: usize = 100_000;
 const FORGERS: usize = 16;
 /// Files that this program needs beside the crowd's connections.
@@ -68,6 +69,8 @@ pub(crate) async fn measure(bench: &mut Bench, board: &mut Board) -> anyhow::Res
             let (peak, answers) = peak_while(door.pid()?, beside).await?;
             show(board, &name, &answers, Some("calm"));
             board.add(&format!("{name}: most memory of ingest"), "MiB", peak);
+            // A crowd takes seconds to go; the next calm must not be measured in its wake.
+            tokio::time::sleep(AFTER_A_CROWD).await;
         }
         if bench.args.wants("forgeries") {
             say(format!("round {round}: forgeries"));

@@ -1,7 +1,7 @@
 //! Tests only: a private, migrated database per test, and waiting without sleeping blindly.
 //!
 //! `ABISU_TEST_DATABASE_URL` names a server on which databases may be created; `cargo xtask test` starts one. The
-//! migrations run once per server and version into a template, which each test's database is a copy of.
+//! migrations run once per server, version and day into a template, which each test's database is a copy of.
 #![deny(missing_docs)]
 
 use std::collections::hash_map::DefaultHasher;
@@ -89,8 +89,11 @@ async fn template(server: &PgConnectOptions) -> Result<String, sqlx::Error> {
     for migration in MIGRATIONS.iter() {
         migration.checksum.hash(&mut hasher);
     }
-    let name = format!("abisu_template_{:016x}", hasher.finish());
     let mut connection = server.connect().await?;
+    // It has partitions for the days around the one on which it was made.
+    let today: String =
+        sqlx::query_scalar("select to_char(now(), 'YYYYMMDD')").fetch_one(&mut connection).await?;
+    let name = format!("abisu_template_{:016x}_{today}", hasher.finish());
     connection.execute("select pg_advisory_lock(hashtext('abisu_template'))").await?;
     let made = make_template(&mut connection, server, &name).await;
     connection.close().await?;

@@ -45,6 +45,59 @@ async fn what_gathers_while_a_commit_runs_goes_in_the_next_one() {
     eventually("all room is given back", async || (world.appender.waiting() == 0).then_some(())).await;
 }
 
+/// A statement costs as much as several messages in it.
+#[tokio::test]
+async fn a_few_of_many_chats_go_in_one_commit() {
+    let world = world().await;
+    world.run("alter function inbound.append_v1 set lock_timeout = '10s'").await;
+    let mut other = world.connect().await;
+    let held = closed(&mut other).await;
+    let append = |n: usize| {
+        let appender = world.appender.clone();
+        let event = by_phone(&format!("346000000{n:02}"), &format!("{n}"));
+        tokio::spawn(async move { appender.append(delivery(vec![event])).await })
+    };
+    let mut calls = vec![append(0)];
+    world.someone_waits().await;
+    calls.extend((1..50).map(append));
+    eventually("all of them wait", async || (world.appender.waiting() == 50).then_some(())).await;
+    held.rollback().await.unwrap();
+    for call in calls {
+        call.await.unwrap().unwrap();
+    }
+    assert_eq!(world.db.count("select count(distinct xmin::text) from inbound.event").await, 2);
+}
+
+#[tokio::test]
+async fn a_crowd_has_two_statements_under_way_and_each_chat_its_order() {
+    let world = world().await;
+    world.run("alter function inbound.append_v1 set lock_timeout = '10s'").await;
+    let mut other = world.connect().await;
+    let held = closed(&mut other).await;
+    let first = world.appender.clone();
+    let first =
+        tokio::spawn(async move { first.append(delivery(vec![by_phone("34600000000", "000")])).await });
+    world.someone_waits().await;
+    let crowd: Vec<_> =
+        (1..=400).map(|n| by_phone(&format!("346000000{:02}", n % 20), &format!("{n:03}"))).collect();
+    let appender = world.appender.clone();
+    let crowd = tokio::spawn(async move { appender.append(delivery(crowd)).await });
+    eventually("a second one waits for the lock", async || {
+        let waiting = "select count(*) from pg_stat_activity
+            where datname = current_database() and wait_event_type = 'Lock'";
+        (world.db.count(waiting).await == 2).then_some(())
+    })
+    .await;
+    held.rollback().await.unwrap();
+    assert_eq!(first.await.unwrap().unwrap().created.len(), 1);
+    assert_eq!(crowd.await.unwrap().unwrap().created.len(), 400);
+    let loans = world.claim(20, 100).await;
+    assert_eq!(loans.iter().map(|loan| loan.events.len()).sum::<usize>(), 401);
+    for loan in loans {
+        assert!(messages(&loan).is_sorted());
+    }
+}
+
 #[tokio::test]
 async fn a_delivery_for_many_chats_is_answered_when_all_of_it_is_committed() {
     let world = world().await;

@@ -28,6 +28,7 @@ pub async fn work(context: &Context, claimed: &Claimed, place: &Place, stopping:
 async fn attempt(context: &Context, claimed: &Claimed, place: &Place, stopping: &CancellationToken) {
     context.marks.ask(claimed);
     let plan = Arc::new(plan(context, claimed, place, stopping).await);
+    runtime::failpoint!("handle.planned");
     match patiently(|| write::commit(&context.pool, Arc::clone(&context.process), Arc::clone(&plan))).await {
         Ok(written) => {
             context.queues.settled(&plan.channel, plan.settlement.outcome, &Ok(()));

@@ -15,6 +15,7 @@ use channel::{Class, Outgoing, Recipient, Scope, SendError};
 use chrono::Utc;
 use dialogue::{Language, Notice, ReplyBody};
 use runtime::with_tx;
+use tokio::time::Instant;
 
 use crate::delayed::{self, Delay};
 use crate::patience::patiently;
@@ -44,8 +45,8 @@ pub(crate) struct Errand<'a> {
     pub(crate) reply: &'a Outbound,
     /// Attempts at it, this one included.
     pub(crate) attempts: i16,
-    /// How long it may wait before a request could outlive the lease.
-    pub(crate) left: Duration,
+    /// By when its request must leave, or it could outlive the lease.
+    pub(crate) until: Instant,
 }
 
 impl Errand<'_> {
@@ -105,13 +106,18 @@ pub(crate) async fn send(context: &Context, errand: &Errand<'_>) -> Sent {
         Err(Compose::Database(error)) => return waits(context, &error.into(), "no_form"),
     };
     match pace::reserve(&context.pool, &context.channel, errand.chat.chat_id, &context.config.pace).await {
-        Ok(Slot::In(wait)) if wait >= errand.left => return Sent::Stopped(Outcome::Release, String::new()),
+        Ok(Slot::In(wait)) if Instant::now() + wait >= errand.until => return out_of_time(),
         Ok(Slot::In(wait)) => tokio::time::sleep(wait).await,
         Ok(Slot::Full(wait)) => {
             context.metrics.outbound("paced");
             return Sent::Stopped(Outcome::Defer(wait), "pair_limit".to_owned());
         }
         Err(error) => return waits(context, &error, "no_slot"),
+    }
+    // The last thing before the request: the database may have kept this waiting for longer than the lease, and then
+    // somebody else sends it.
+    if Instant::now() >= errand.until {
+        return out_of_time();
     }
     if errand.chat.head_error.as_deref().is_some_and(|error| error.starts_with(UNKNOWN))
         && errand.attempts > 1
@@ -126,6 +132,11 @@ pub(crate) async fn send(context: &Context, errand: &Errand<'_>) -> Sent {
         }
         Err(error) => refused(context, errand, &error).await,
     }
+}
+
+/// Whoever has the next loan of the chat sends it.
+fn out_of_time() -> Sent {
+    Sent::Stopped(Outcome::Release, String::new())
 }
 
 async fn refused(context: &Context, errand: &Errand<'_>, error: &SendError) -> Sent {

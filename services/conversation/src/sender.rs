@@ -58,7 +58,10 @@ pub async fn run(context: Arc<Context>, stopping: CancellationToken) -> anyhow::
         )
         .await
         {
-            Ok(claimed) => claimed,
+            Ok(claimed) => {
+                context.queues.replies_claimed(&context.channel, &claimed);
+                claimed
+            }
             Err(error) => {
                 let said = said::queue(&error);
                 tracing::warn!(error = %said, "replies cannot be claimed: {said}");
@@ -93,8 +96,11 @@ pub async fn run(context: Arc<Context>, stopping: CancellationToken) -> anyhow::
 
 async fn deliver(context: &Context, chat: &Claimed, claimed_at: Instant, stopping: &CancellationToken) {
     let (done_seq, outcome, why) = send_all(context, chat, claimed_at, stopping).await;
-    let settled = patiently(|| outbound::settle(&context.pool, chat, done_seq, outcome, why.as_deref()));
-    match settled.await {
+    runtime::failpoint!("send.recorded");
+    let settled =
+        patiently(|| outbound::settle(&context.pool, chat, done_seq, outcome, why.as_deref())).await;
+    context.queues.replies_settled(&context.channel, outcome, &settled);
+    match settled {
         Ok(()) => {}
         Err(bus::Error::Fenced) => tracing::warn!("a loan of replies was over before it was settled"),
         Err(bus::Error::Database(error)) => {
@@ -115,11 +121,10 @@ async fn send_all(
         Ok(aliases) => translate::recipient(aliases),
         Err(error) => return (chat.from_seq, database(context, &error), Some("no_recipient".to_owned())),
     };
+    let until = claimed_at + context.config.lease.length.saturating_sub(context.config.send_timeout);
     let mut done_seq = chat.from_seq;
     for (index, reply) in chat.outbounds.iter().enumerate() {
-        let left =
-            context.config.lease.length.saturating_sub(claimed_at.elapsed() + context.config.send_timeout);
-        if stopping.is_cancelled() || left.is_zero() {
+        if stopping.is_cancelled() || Instant::now() >= until {
             return (done_seq, Outcome::Release, None);
         }
         let attempts = if index == 0 { chat.attempts } else { 1 };
@@ -134,7 +139,7 @@ async fn send_all(
         } else {
             trace::add_link(&span, reply.trace_context.as_deref());
         }
-        let errand = Errand { chat, recipient: &recipient, reply, attempts, left };
+        let errand = Errand { chat, recipient: &recipient, reply, attempts, until };
         match send(context, &errand).instrument(span).await {
             Sent::Finished => done_seq = reply.seq,
             Sent::Stopped(outcome, why) => return (done_seq, outcome, Some(why)),

@@ -20,11 +20,15 @@ impl Progress {
     pub(super) fn step(&mut self) {
         self.done += 1;
         if self.seen {
-            let filled = WIDTH * self.done / self.of.max(1);
-            let bar = "#".repeat(filled.min(WIDTH)) + &"-".repeat(WIDTH.saturating_sub(filled));
             // Whether it is seen changes nothing.
-            let _ = write!(std::io::stderr(), "\r{} [{bar}] {}/{}", self.what, self.done, self.of);
+            let _ = write!(std::io::stderr(), "\r{}", self.line());
         }
+    }
+
+    fn line(&self) -> String {
+        let filled = WIDTH * self.done / self.of.max(1);
+        let bar = "#".repeat(filled.min(WIDTH)) + &"-".repeat(WIDTH.saturating_sub(filled));
+        format!("{} [{bar}] {}/{}", self.what, self.done, self.of)
     }
 }
 
@@ -33,5 +37,21 @@ impl Drop for Progress {
         if self.seen {
             let _ = writeln!(std::io::stderr());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Progress;
+
+    #[test]
+    fn the_bar_is_as_long_as_what_is_done() {
+        let mut progress = Progress { seen: false, ..Progress::new("dead messages", 3) };
+        assert_eq!(progress.line(), "dead messages [------------------------------] 0/3");
+        progress.step();
+        assert_eq!(progress.line(), "dead messages [##########--------------------] 1/3");
+        progress.step();
+        progress.step();
+        assert_eq!(progress.line(), "dead messages [##############################] 3/3");
     }
 }

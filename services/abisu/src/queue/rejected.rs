@@ -95,7 +95,8 @@ pub(super) async fn discard(args: RejectedChangeArgs) -> Result<String, Failure>
 }
 
 /// What is in the raw bytes is appended first and noted then: cut in between, a second run finds duplicates and notes
-/// the rest. What still cannot be handled stays as it is.
+/// the rest. What still cannot be handled stays as it is, also where only the database says so, or nobody would see it
+/// again.
 pub(super) async fn replay(
     args: RejectedChangeArgs,
     kind: Option<Kind>,
@@ -121,7 +122,12 @@ pub(super) async fn replay(
                 })?;
                 created += stored.created.len();
                 known += stored.duplicates;
-                replayed += usize::from(rejected::resolve(&mut on, one.id, Resolution::Replayed, act).await?);
+                if stored.rejected > 0 {
+                    let _ = writeln!(text, "{}  still rejected: not all that is in it can be stored", one.id);
+                } else {
+                    replayed +=
+                        usize::from(rejected::resolve(&mut on, one.id, Resolution::Replayed, act).await?);
+                }
             }
             Reread::Rejected { reason, detail } => {
                 // Writing to a String cannot fail.

@@ -10,6 +10,7 @@ mod geocoder;
 mod migrate;
 mod outbox;
 mod queue;
+mod queue_status;
 mod show;
 
 use std::process::Stdio;

@@ -1,7 +1,11 @@
 //! `abisu queue dead` and `abisu queue rejected`.
 
-use serde_json::Value;
-use sqlx::Executor;
+use std::time::Duration;
+
+use bus::append::{Appender, Delivery, NewEvent};
+use serde_json::{Value, json};
+use sqlx::{Connection, Executor, PgConnection};
+use uuid::Uuid;
 
 use crate::{Said, abisu};
 
@@ -29,12 +33,12 @@ values ('00000000-0000-7000-8000-0000000000a1', gen_random_uuid(), 'whatsapp', '
 const DEAD: &str = "00000000-0000-7000-8000-0000000000d1";
 const UNKNOWN: &str = "00000000-0000-7000-8000-0000000000a1";
 
-struct Desk {
-    database: testkit::Database,
+pub(crate) struct Desk {
+    pub(crate) database: testkit::Database,
 }
 
 impl Desk {
-    async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         let database = testkit::database().await;
         database.pool.execute(ROWS).await.unwrap();
         Self { database }
@@ -45,7 +49,7 @@ impl Desk {
         abisu(Some(&self.database.url), &[("ABISU_OPERATOR", "ane")], &args).await
     }
 
-    async fn good(&self, args: &[&str]) -> String {
+    pub(crate) async fn good(&self, args: &[&str]) -> String {
         let said = self.queue(args).await;
         assert_eq!(said.code, 0, "{args:?}: {}", said.error);
         said.out
@@ -236,6 +240,47 @@ async fn a_rejection_is_read_again_and_what_is_in_it_is_stored_once() {
     assert!(!desk.good(&["rejected", "list"]).await.contains("unparsable"));
 }
 
+/// It was kept because Postgres stores no NUL, and it still does not.
+#[tokio::test]
+async fn a_rejection_that_the_database_refuses_again_stays_to_be_seen() {
+    let desk = Desk::new().await;
+    desk.database.pool.execute("delete from inbound.rejection").await.unwrap();
+    let payload = json!({
+        "message_id": "wamid.nul", "kind": "text", "phone": "34600000009", "user_id": null, "profile_name": null,
+        "sent_at": null, "text": "my\u{0}street", "reply_to": null, "attachments": [], "interactive": null,
+        "group": false, "metadata": {},
+    });
+    let event = NewEvent {
+        activity_id: Uuid::now_v7(),
+        message_id: "wamid.nul".to_owned(),
+        kind: "text".to_owned(),
+        user_id: None,
+        phone: Some("34600000009".to_owned()),
+        payload,
+        sent_at: None,
+    };
+    let delivery = Delivery {
+        channel: "whatsapp".to_owned(),
+        delivery_id: Uuid::now_v7(),
+        body: b"{}".to_vec(),
+        trace_context: None,
+        events: vec![event],
+        rejections: Vec::new(),
+        receipts: Vec::new(),
+    };
+    let appender = Appender::new(desk.database.pool.clone(), Duration::from_secs(20));
+    assert_eq!(appender.append(delivery).await.unwrap().rejected, 1);
+
+    let said = desk.good(&["rejected", "replay", "--channel", "whatsapp", "--because", "mended"]).await;
+    assert!(said.contains("still rejected"), "{said}");
+    assert!(said.contains("0 rejections are replayed: 0 messages stored, 0 there already"), "{said}");
+    let listed: Value = serde_json::from_str(&desk.good(&["rejected", "list", "--json"]).await).unwrap();
+    assert_eq!(listed.as_array().unwrap().len(), 1, "{listed}");
+    assert_eq!(listed[0]["resolved_at"], Value::Null);
+    let noted = "select count(*) from inbound.operation";
+    assert_eq!(desk.database.count(noted).await, 0, "nothing was done that is to be noted");
+}
+
 #[tokio::test]
 async fn a_channel_holds_its_chats_only_when_told() {
     let desk = Desk::new().await;
@@ -256,6 +301,9 @@ async fn a_purge_says_what_left_and_a_second_has_nothing_to_do() {
     desk.database.pool.execute(old).await.unwrap();
     assert_eq!(desk.good(&["purge"]).await, "2 dead messages deleted\n");
     assert_eq!(desk.good(&["purge"]).await, "nothing is older than its retention\n");
+    let mut other = PgConnection::connect(&desk.database.url).await.unwrap();
+    other.execute("select pg_advisory_lock(hashtext('inbound.purge'))").await.unwrap();
+    assert_eq!(desk.good(&["purge"]).await, "another purge is running: nothing done\n");
     assert_eq!(
         desk.queue(&["purge", "--retention-days", "3"]).await.code,
         64,

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
+use sqlx::{Connection, PgConnection, Postgres, Transaction};
 
 use crate::citizen::{Citizen, ROUTE};
 use crate::geo::{Geo, PIN};
@@ -215,6 +216,67 @@ async fn a_chat_that_waits_until_it_may_run_alone_keeps_its_lease() {
 
     assert!(alone.hears().await["text"].as_str().unwrap().starts_with("Para avisar"));
     assert_eq!(busy.hears().await["kind"], "flow");
+}
+
+/// Keeps everybody from taking a place among the sends of the number, until it is rolled back.
+async fn no_place_to_send(on: &mut PgConnection) -> Transaction<'_, Postgres> {
+    let mut held = on.begin().await.unwrap();
+    sqlx::query("lock table chat.channel_state in exclusive mode").execute(&mut *held).await.unwrap();
+    held
+}
+
+#[tokio::test]
+async fn a_sender_that_waited_for_longer_than_its_lease_does_not_send_beside_the_next() {
+    let world = World::new().await;
+    let citizen = world.citizen("34600500010").await;
+    let mut config = world.config();
+    (config.lease.length, config.send_timeout) = (LEASE, Duration::from_millis(500));
+    let mut other = PgConnection::connect(&world.db.url).await.unwrap();
+    let held = no_place_to_send(&mut other).await;
+    let _service = world.serve_with(config, &world.geo).await;
+
+    citizen.say("Hola").await;
+    world.until("select epoch >= 2 from chat.sender").await;
+    held.rollback().await.unwrap();
+
+    assert_eq!(citizen.hears().await["kind"], "button");
+    world.at_rest().await;
+    assert_eq!(world.calls("meta.messages").await, 1);
+}
+
+#[tokio::test]
+async fn a_drain_finishes_the_send_under_way_and_gives_the_other_replies_back_uncharged() {
+    let world = World::new().await;
+    let citizen = world.citizen("34600500011").await;
+    let first = world.serve().await;
+    citizen.begins().await;
+    world.at_rest().await;
+    first.stop().await;
+    let now = Some(chrono::Utc::now());
+    let words = vec![text(&citizen.phone, "ayuda", now), text(&citizen.phone, "ayuda", now)];
+    world.webhook.bring(words).await;
+    let mut other = PgConnection::connect(&world.db.url).await.unwrap();
+    let held = no_place_to_send(&mut other).await;
+    let draining = world.serve().await;
+    let waiting = "select count(*) = 1 from pg_stat_activity
+                   where datname = current_database() and wait_event_type = 'Lock'";
+    world.until(waiting).await;
+
+    let (_, ()) = tokio::join!(draining.stop(), async {
+        // The stop comes first, then the place.
+        tokio::task::yield_now().await;
+        held.rollback().await.unwrap();
+    });
+
+    let (done, next, attempts, lost, owned): (i64, i64, i16, i16, bool) =
+        sqlx::query_as("select done_seq, next_seq, head_attempts, lost, owner is not null from chat.sender")
+            .fetch_one(&world.db.pool)
+            .await
+            .unwrap();
+    assert_eq!((done, next, attempts, lost, owned), (3, 5, 0, 0, false));
+    let _next = world.serve().await;
+    world.at_rest().await;
+    assert_eq!(world.calls("meta.messages").await, 4);
 }
 
 /// A pin and a call for help in one delivery, with nobody there to take them.

@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use crate::Error;
 use crate::error::{Class, classify};
 use crate::mailbox::{Claimed, MAX_DEFERS, Outcome};
+use crate::outbound;
 
 /// How often the rows are looked at.
 const INTERVAL: Duration = Duration::from_secs(10);
@@ -80,6 +81,7 @@ struct QueueLabels {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct SettleLabels {
+    queue: &'static str,
     channel: String,
     outcome: &'static str,
 }
@@ -91,6 +93,11 @@ struct ChannelLabels {
 
 type Level = Family<QueueLabels, Gauge>;
 
+/// The queue of messages.
+const INBOUND: &str = "inbound";
+/// The queue of replies.
+const OUTBOUND: &str = "outbound";
+
 /// What the mailboxes count: how they stand, read from their rows, and what became of the loans of this process.
 #[derive(Clone, Default)]
 pub struct QueueMetrics {
@@ -100,7 +107,7 @@ pub struct QueueMetrics {
     oldest_seconds: Family<QueueLabels, Gauge<f64, AtomicU64>>,
     dead: Family<ChannelLabels, Gauge>,
     settles: Family<SettleLabels, Counter>,
-    expired: Family<ChannelLabels, Counter>,
+    expired: Family<QueueLabels, Counter>,
     stalled: Family<ChannelLabels, Counter>,
     woken: Family<ChannelLabels, Counter>,
 }
@@ -134,15 +141,8 @@ impl QueueMetrics {
     pub async fn sample(&self, pool: &PgPool, channel: &str) -> Result<(), sqlx::Error> {
         let inbound = sqlx::query_file!("src/store/sample_inbound.sql", channel).fetch_one(pool).await?;
         let outbound = sqlx::query_file!("src/store/sample_outbound.sql", channel).fetch_one(pool).await?;
-        self.level("inbound", channel, inbound.ready, inbound.depth, inbound.in_flight, inbound.oldest_s);
-        self.level(
-            "outbound",
-            channel,
-            outbound.ready,
-            outbound.depth,
-            outbound.in_flight,
-            outbound.oldest_s,
-        );
+        self.level(INBOUND, channel, inbound.ready, inbound.depth, inbound.in_flight, inbound.oldest_s);
+        self.level(OUTBOUND, channel, outbound.ready, outbound.depth, outbound.in_flight, outbound.oldest_s);
         self.dead.get_or_create(&ChannelLabels { channel: channel.to_owned() }).set(inbound.dead);
         Ok(())
     }
@@ -166,6 +166,20 @@ impl QueueMetrics {
     /// A loan of this process ended, was fenced, or was refused by the database: for its data or a fault of ours
     /// (`refused`), after races lost too often (`deadlocked`), or because the database was away.
     pub fn settled(&self, channel: &str, outcome: Outcome, settled: &Result<(), Error>) {
+        self.ended(INBOUND, channel, outcome, settled);
+    }
+
+    /// As [`QueueMetrics::settled`], of a loan of replies.
+    pub fn replies_settled(&self, channel: &str, outcome: Outcome, settled: &Result<(), Error>) {
+        self.ended(OUTBOUND, channel, outcome, settled);
+    }
+
+    /// Outgoing mailboxes were claimed.
+    pub fn replies_claimed(&self, channel: &str, claimed: &[outbound::Claimed]) {
+        self.expired(OUTBOUND, channel, claimed.iter().filter(|chat| chat.expired).count());
+    }
+
+    fn ended(&self, queue: &'static str, channel: &str, outcome: Outcome, settled: &Result<(), Error>) {
         let outcome = match settled {
             Ok(()) => outcome.name(),
             Err(Error::Fenced) => "fenced",
@@ -175,18 +189,22 @@ impl QueueMetrics {
                 Class::Data | Class::Bug => "refused",
             },
         };
-        self.settles.get_or_create(&SettleLabels { channel: channel.to_owned(), outcome }).inc();
+        self.settles.get_or_create(&SettleLabels { queue, channel: channel.to_owned(), outcome }).inc();
     }
 
     pub(crate) fn claimed(&self, channel: &str, claimed: &[Claimed]) {
-        let count = |family: &Family<ChannelLabels, Counter>, which: fn(&Claimed) -> bool| {
-            let count = claimed.iter().filter(|chat| which(chat)).count();
-            if count > 0 {
-                family.get_or_create(&ChannelLabels { channel: channel.to_owned() }).inc_by(count as u64);
-            }
-        };
-        count(&self.expired, |chat| chat.expired);
-        count(&self.stalled, |chat| chat.defers >= MAX_DEFERS);
+        self.expired(INBOUND, channel, claimed.iter().filter(|chat| chat.expired).count());
+        let stalled = claimed.iter().filter(|chat| chat.defers >= MAX_DEFERS).count();
+        if stalled > 0 {
+            self.stalled.get_or_create(&ChannelLabels { channel: channel.to_owned() }).inc_by(stalled as u64);
+        }
+    }
+
+    fn expired(&self, queue: &'static str, channel: &str, count: usize) {
+        if count > 0 {
+            let labels = QueueLabels { queue, channel: channel.to_owned() };
+            self.expired.get_or_create(&labels).inc_by(count as u64);
+        }
     }
 
     pub(crate) fn woken(&self, channel: &str, count: usize) {

@@ -8,6 +8,9 @@ use std::time::Duration;
 
 pub mod pace;
 pub mod pause;
+mod repair;
+
+pub use repair::repair;
 
 use chrono::{DateTime, Utc};
 use sqlx::{PgConnection, PgExecutor, PgPool};
@@ -59,6 +62,8 @@ pub struct Claimed {
     pub epoch: i64,
     /// Attempts charged to the first reply.
     pub attempts: i16,
+    /// Its last holder let the lease run out.
+    pub expired: bool,
     /// Why the first reply was put off last time, in the words of that settle.
     pub head_error: Option<String>,
     /// The watermark as claimed.
@@ -100,6 +105,7 @@ pub async fn enqueue(
     )
     .execute(tx)
     .await?;
+    runtime::failpoint!("settle.replied");
     Ok(())
 }
 
@@ -140,6 +146,7 @@ pub async fn claim(
             chat_id: sender.chat_id,
             epoch: sender.epoch,
             attempts: sender.attempts,
+            expired: sender.expired,
             head_error: sender.head_error,
             from_seq: sender.from_seq,
             outbounds: Vec::new(),

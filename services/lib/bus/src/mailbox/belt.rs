@@ -1,4 +1,5 @@
-//! The belt: finds what no step of the protocol leaves behind, and says so aloud.
+//! The belt: finds what no step of the protocol leaves behind, and says so aloud. In both mailboxes of a chat: a message
+//! that nobody handles and a reply that nobody sends are the same silence to a citizen.
 
 use std::time::Duration;
 
@@ -6,6 +7,7 @@ use sqlx::PgPool;
 use tokio_util::sync::CancellationToken;
 
 use crate::metrics::QueueMetrics;
+use crate::outbound;
 
 const INTERVAL: Duration = Duration::from_secs(60 * 60);
 
@@ -25,11 +27,13 @@ pub async fn repair(pool: &PgPool, channel: &str) -> Result<usize, sqlx::Error> 
 /// Looks at once and then every hour, until `stopping`. One call per process is enough; several do no harm.
 pub async fn belt(pool: PgPool, channel: String, metrics: QueueMetrics, stopping: CancellationToken) {
     loop {
-        match repair(&pool, &channel).await {
-            Ok(woken) => metrics.woken(&channel, woken),
-            // The next hour will do.
-            Err(error) => {
-                tracing::warn!(code = ?error.as_database_error().and_then(|e| e.code()), "the belt did not run")
+        for looked in [repair(&pool, &channel).await, outbound::repair(&pool, &channel).await] {
+            match looked {
+                Ok(woken) => metrics.woken(&channel, woken),
+                // The next hour will do.
+                Err(error) => {
+                    tracing::warn!(code = ?error.as_database_error().and_then(|e| e.code()), "the belt did not run")
+                }
             }
         }
         tokio::select! {

@@ -13,7 +13,7 @@ use crate::support::{PATIENCE, World, append_held, by_both, by_phone, by_user, d
 const EVENTS: &str = "select count(*) from inbound.event";
 
 /// Lets nobody store anything, until it is rolled back.
-async fn closed(connection: &mut sqlx::PgConnection) -> sqlx::Transaction<'_, sqlx::Postgres> {
+pub(crate) async fn closed(connection: &mut sqlx::PgConnection) -> sqlx::Transaction<'_, sqlx::Postgres> {
     let mut transaction = connection.begin().await.unwrap();
     sqlx::query("lock table inbound.delivery in exclusive mode").execute(&mut *transaction).await.unwrap();
     transaction

@@ -161,3 +161,59 @@ async fn a_place_that_is_taken_is_our_fault_and_loud() {
     assert!(matches!(refused, Err(Error::Refused(_))), "{refused:?}");
     assert!(rejections(&world).await.is_empty());
 }
+
+/// Refuses to store one message, as a fault of ours would.
+const FAULT: &str = "create function public.fault() returns trigger language plpgsql as \
+                     $$ begin raise exception 'a fault' using errcode = 'XX000'; end $$";
+
+/// A batch that was cut at a poison must not go on behind a part that is not stored, or the provider, who sends all of it
+/// again, would find the second message before the first.
+#[tokio::test]
+async fn what_follows_a_message_that_is_not_stored_waits_for_it() {
+    let world = world().await;
+    world.run(FAULT).await;
+    world
+        .run(
+            "create trigger fault before insert on inbound.event for each row when (new.message_id = 'a') \
+             execute function public.fault()",
+        )
+        .await;
+    let batch = delivery(vec![
+        by_phone("34600000001", "a"),
+        by_phone("34600000001", "b"),
+        poison("34600000001", "c"),
+        by_phone("34600000001", "d"),
+    ]);
+    let refused = world.appender.append(batch.clone()).await;
+    assert!(matches!(refused, Err(Error::Refused(_))), "{refused:?}");
+    assert_eq!(world.db.count("select count(*) from inbound.event").await, 0);
+    assert!(rejections(&world).await.is_empty());
+
+    world.run("drop trigger fault on inbound.event").await;
+    let stored = world.appender.append(batch.clone()).await.unwrap();
+    assert_eq!((stored.created.len(), stored.rejected, stored.duplicates), (3, 1, 0));
+    assert_eq!(crate::support::messages(&world.claim_one(10).await), ["a", "b", "d"]);
+}
+
+/// Its key would be kept, and whoever sends it again would be told that it is there.
+#[tokio::test]
+async fn an_append_that_stores_less_than_it_took_is_no_append() {
+    let world = world().await;
+    let chat = world.chat_with("34600000001", 1).await;
+    world
+        .run("create function public.lose() returns trigger language plpgsql as $$ begin return null; end $$")
+        .await;
+    world
+        .run(
+            "create trigger lose before insert on inbound.event for each row when (new.message_id = 'lost') \
+             execute function public.lose()",
+        )
+        .await;
+    let batch = delivery(vec![by_phone("34600000001", "lost"), by_phone("34600000001", "kept")]);
+    let refused = world.appender.append(batch.clone()).await;
+    assert!(matches!(refused, Err(Error::Refused(_))), "{refused:?}");
+    assert_eq!(world.mailbox(chat).await.next_seq, 2, "no place is taken");
+    world.run("drop trigger lose on inbound.event").await;
+    assert_eq!(world.appender.append(batch.clone()).await.unwrap().created.len(), 2);
+    assert_eq!((world.place_of("lost").await.1, world.place_of("kept").await.1), (2, 3));
+}

@@ -98,6 +98,21 @@ async fn the_belt_wakes_what_sleeps_over_its_work_and_nothing_else() {
     assert_eq!(world.claim_one(5).await.events.len(), 1);
 }
 
+/// Neither a claim nor a measure can read a time that has no end, and one chat must not cost them all the others.
+#[tokio::test]
+async fn a_chat_that_has_lost_its_times_is_woken_with_that_of_its_next_event() {
+    let world = world().await;
+    world.chat_with("34600000001", 2).await;
+    world.settle(&world.claim_one(1).await, 1, Outcome::Done).await.unwrap();
+    world.run("update chat.chat set ready_at = null, oldest_at = null").await;
+    assert_eq!(repair(&world.pool, CHANNEL).await.unwrap(), 1);
+    let timed = "select count(*) from chat.chat c join inbound.event e on e.chat_id = c.id and e.seq = 2 \
+                 where c.oldest_at = e.received_at";
+    assert_eq!(world.db.count(timed).await, 1);
+    QueueMetrics::default().sample(&world.pool, CHANNEL).await.unwrap();
+    assert_eq!(world.claim_one(5).await.events[0].seq, 2);
+}
+
 #[tokio::test]
 async fn an_event_that_is_deferred_without_end_comes_back_more_seldom_and_never_dies() {
     let world = world().await;
@@ -150,10 +165,10 @@ async fn the_queues_are_measured_from_their_rows() {
         "queue_in_flight_chats{queue=\"inbound\",channel=\"whatsapp\"} 3",
         "queue_depth{queue=\"outbound\",channel=\"whatsapp\"} 0",
         "queue_dead{channel=\"whatsapp\"} 0",
-        "queue_settles_total{channel=\"whatsapp\",outcome=\"done\"} 1",
-        "queue_settles_total{channel=\"whatsapp\",outcome=\"release\"} 1",
-        "queue_settles_total{channel=\"whatsapp\",outcome=\"fenced\"} 2",
-        "queue_expired_total{channel=\"whatsapp\"} 1",
+        "queue_settles_total{queue=\"inbound\",channel=\"whatsapp\",outcome=\"done\"} 1",
+        "queue_settles_total{queue=\"inbound\",channel=\"whatsapp\",outcome=\"release\"} 1",
+        "queue_settles_total{queue=\"inbound\",channel=\"whatsapp\",outcome=\"fenced\"} 2",
+        "queue_expired_total{queue=\"inbound\",channel=\"whatsapp\"} 1",
     ] {
         assert!(text.contains(line), "{line}\n{text}");
     }

@@ -146,3 +146,57 @@ async fn a_backoff_keeps_the_order_of_its_chat() {
     world.end_waits().await;
     assert_eq!(messages(&world.claim_one(10).await), ["34600000001-2"]);
 }
+
+#[tokio::test]
+async fn an_event_is_found_also_where_its_clock_was_behind_that_of_its_chat() {
+    let world = world().await;
+    world.chat_with("34600000001", 2).await;
+    world.run("update chat.chat set oldest_at = oldest_at + interval '59 minutes'").await;
+    assert_eq!(messages(&world.claim_one(10).await), ["34600000001-1", "34600000001-2"]);
+}
+
+/// A read begins there, and leaves the days before it alone.
+#[tokio::test]
+async fn the_time_of_a_chats_oldest_event_moves_on_with_its_watermark() {
+    let world = world().await;
+    world.chat_with("34600000001", 3).await;
+    let at = async |seq: i64| {
+        let at = "select count(*) from chat.chat c join inbound.event e on e.chat_id = c.id \
+                  where e.seq = $1 and e.received_at = c.oldest_at";
+        sqlx::query_scalar::<_, i64>(at).bind(seq).fetch_one(&world.pool).await.unwrap() == 1
+    };
+    let loan = world.claim_one(2).await;
+    world.settle(&loan, 2, Outcome::Done).await.unwrap();
+    assert!(at(2).await);
+    let loan = world.claim_one(2).await;
+    world.settle(&loan, 1, Outcome::Done).await.unwrap();
+    assert_eq!(world.db.count("select count(*) from chat.chat where oldest_at is null").await, 1);
+}
+
+#[tokio::test]
+async fn what_waits_on_another_channel_is_not_even_looked_at() {
+    let world = world().await;
+    world
+        .run(
+            "insert into chat.chat (id, channel, next_seq, ready_at, oldest_at) \
+             select gen_random_uuid(), 'second', 2, now() - interval '1 hour', now() from generate_series(1, 3000)",
+        )
+        .await;
+    world.chat_with("34600000001", 1).await;
+    // As the services connect.
+    let pool = world.pool_with(&[("enable_seqscan", "off")]).await;
+    let read = async || {
+        sqlx::query("select pg_stat_force_next_flush()").execute(&pool).await.unwrap();
+        world
+            .db
+            .count(
+                "select (seq_tup_read + coalesce(idx_tup_fetch, 0))::bigint from pg_stat_user_tables \
+                 where schemaname = 'chat' and relname = 'chat'",
+            )
+            .await
+    };
+    let before = read().await;
+    assert_eq!(claim(&pool, Uuid::now_v7(), 10).await.unwrap().len(), 1);
+    let read = read().await - before;
+    assert!(read <= 20, "one chat is ready and {read} were read");
+}

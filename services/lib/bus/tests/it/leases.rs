@@ -6,7 +6,9 @@ use bus::mailbox::{self, Outcome};
 use bus::outbound::{self, NewOutbound};
 use bus::{Error, Lease};
 use chrono::{Days, Utc};
-use runtime::database::with_tx;
+use runtime::database::{connect_options, with_tx};
+use secrecy::SecretString;
+use sqlx::{Connection, PgConnection};
 use uuid::Uuid;
 
 use crate::support::{CHANNEL, LEASE, World, by_phone, messages, settlement, world};
@@ -54,6 +56,22 @@ async fn a_settle_repeated_after_an_unknown_commit_writes_nothing_twice() {
     settle_with_reply(&world, &loan).await.unwrap();
     assert!(matches!(settle_with_reply(&world, &loan).await, Err(Error::Fenced)));
     assert_eq!(world.db.count(REPLIES).await, 1);
+}
+
+/// The watermark is where it was, so only the epoch tells that it was said before.
+#[tokio::test]
+async fn a_loan_that_came_to_nothing_ends_once_however_often_it_is_settled() {
+    let world = world().await;
+    let chat = world.chat_with("34600000001", 1).await;
+    let later = Duration::from_secs(60);
+    for outcome in [Outcome::Retry(later), Outcome::Defer(later), Outcome::Release] {
+        let loan = world.claim_one(10).await;
+        world.settle(&loan, 0, outcome).await.unwrap();
+        let after = world.mailbox(chat).await;
+        assert!(matches!(world.settle(&loan, 0, outcome).await, Err(Error::Fenced)), "{}", outcome.name());
+        assert_eq!(world.mailbox(chat).await, after, "{}", outcome.name());
+        world.end_waits().await;
+    }
 }
 
 #[tokio::test]
@@ -161,4 +179,20 @@ async fn an_orphaned_chat_is_claimed_as_soon_as_its_lease_is_over_whoever_owned_
     let loans = world.claim(10, 10).await;
     assert_eq!(loans.len(), 2);
     assert_eq!(loans[0].chat_id, orphan.chat_id);
+}
+
+/// The settle of a process that stands still has locked the chat's row: nobody can append to the chat until the server
+/// ends the transaction by itself, with the limits that every service connects with.
+#[tokio::test]
+async fn a_settle_that_freezes_half_way_is_ended_by_the_server_and_its_chat_goes_on() {
+    let world = world().await;
+    let chat = world.chat_with("34600000001", 1).await;
+    let loan = world.claim_one(10).await;
+    let options = connect_options("test", &SecretString::from(world.db.url.clone())).unwrap();
+    let mut frozen = PgConnection::connect_with(&options).await.unwrap();
+    let mut transaction = frozen.begin().await.unwrap();
+    mailbox::settle(&mut transaction, &settlement(&loan, 1, Outcome::Done)).await.unwrap();
+    assert_eq!(world.append(vec![by_phone("34600000001", "meanwhile")]).await.created.len(), 1);
+    assert_eq!(world.mailbox(chat).await.done_seq, 0, "what was not committed is undone");
+    assert!(transaction.commit().await.is_err());
 }

@@ -7,6 +7,7 @@
 
 mod support;
 
+mod append_counts;
 mod append_lanes;
 mod append_order;
 mod append_people;
@@ -16,6 +17,7 @@ mod attempts;
 mod belt;
 mod claims;
 mod leases;
+mod locks;
 mod operate;
 mod outbound;
 mod outbound_pace;
@@ -27,6 +29,7 @@ mod photo;
 mod retention;
 mod roles;
 mod schedule;
+mod senders;
 mod settle_all;
 mod soak;
 mod state;

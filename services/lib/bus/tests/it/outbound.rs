@@ -21,7 +21,7 @@ async fn enqueue(connection: &mut PgConnection, chat: Uuid, replies: &[NewOutbou
 }
 
 /// Adds replies with these texts to a chat, in one transaction.
-async fn reply_with(world: &World, chat: Uuid, texts: &[&str]) -> Vec<Uuid> {
+pub(crate) async fn reply_with(world: &World, chat: Uuid, texts: &[&str]) -> Vec<Uuid> {
     let replies: Vec<_> = texts.iter().map(|text| reply(text)).collect();
     let mut connection = world.pool.acquire().await.unwrap();
     let mut transaction = connection.begin().await.unwrap();
@@ -30,11 +30,11 @@ async fn reply_with(world: &World, chat: Uuid, texts: &[&str]) -> Vec<Uuid> {
     replies.iter().map(|reply| reply.id).collect()
 }
 
-async fn claim(pool: &PgPool, per_chat: i64) -> Vec<Claimed> {
+pub(crate) async fn claim(pool: &PgPool, per_chat: i64) -> Vec<Claimed> {
     outbound::claim(pool, CHANNEL, Uuid::now_v7(), 10, per_chat, LEASE).await.unwrap()
 }
 
-fn texts(loan: &Claimed) -> Vec<&str> {
+pub(crate) fn texts(loan: &Claimed) -> Vec<&str> {
     loan.outbounds.iter().map(|outbound| outbound.payload.as_str().unwrap()).collect()
 }
 

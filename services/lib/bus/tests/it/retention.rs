@@ -95,6 +95,8 @@ async fn a_day_goes_when_it_is_old_and_nothing_in_it_is_unsettled() {
 async fn days_are_made_beside_readers_and_appends_and_wait_for_neither() {
     let world = world().await;
     let chat = settled_chat(&world, "34600000001").await;
+    // As the migration made them, if it was today.
+    world.run("select inbound.make_partitions_v1(7)").await;
     let (mut one, mut two, mut three) = (world.connect().await, world.connect().await, world.connect().await);
     let mut reader = one.begin().await.unwrap();
     reader.execute("select count(*) from inbound.event, inbound.delivery").await.unwrap();
@@ -146,6 +148,23 @@ async fn an_idle_reader_holds_up_the_purge_and_never_an_append() {
     assert_eq!(purge(&mut world.connect().await, Retention::default(), &mut |_| {}).await.unwrap(), None);
     reader.rollback().await.unwrap();
     assert!(waiting.await.unwrap().dropped.contains(&old));
+}
+
+#[tokio::test]
+async fn a_day_that_is_read_for_too_long_is_left_to_the_next_purge() {
+    let world = world().await;
+    let done = settled_chat(&world, "34600000001").await;
+    let (old, older) = (day(&world, 8, &[(done, 1)]).await, day(&world, 9, &[(done, 1)]).await);
+    let mut other = world.connect().await;
+    let mut reader = other.begin().await.unwrap();
+    reader.execute("select count(*) from inbound.event").await.unwrap();
+    let left = purged(&world).await;
+    assert_eq!(left.busy, [older.clone(), old.clone()], "a table takes one detach at a time");
+    assert_eq!(left.dropped.len(), 2, "the deliveries are read by nobody: {left:?}");
+    assert_eq!(world.append(vec![by_phone("34600000002", "a")]).await.created.len(), 1);
+    reader.rollback().await.unwrap();
+    assert_eq!(purged(&world).await.dropped, [older.clone(), old.clone()]);
+    assert!(!is_there(&world, &old).await && !is_there(&world, &older).await);
 }
 
 #[tokio::test]

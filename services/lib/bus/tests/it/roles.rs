@@ -233,3 +233,26 @@ async fn geocode_reads_areas_and_nothing_of_anybody() {
     )
     .await;
 }
+
+#[tokio::test]
+async fn what_writes_may_be_called_only_by_whom_it_was_given_to() {
+    let world = world().await;
+    let open: Vec<String> = sqlx::query_scalar(
+        "select p.oid::regprocedure::text from pg_proc p \
+         where p.pronamespace in ('inbound'::regnamespace, 'chat'::regnamespace, 'report'::regnamespace) \
+           and p.prorettype <> 'trigger'::regtype and has_function_privilege('public', p.oid, 'execute')",
+    )
+    .fetch_all(&world.pool)
+    .await
+    .unwrap();
+    assert!(open.is_empty(), "{open:?}");
+    let loose: Vec<String> = sqlx::query_scalar(
+        "select p.oid::regprocedure::text from pg_proc p join pg_namespace n on n.oid = p.pronamespace \
+         where n.nspname in ('inbound', 'chat', 'report', 'flow', 'geo', 'metrics') and p.prosecdef \
+           and not exists (select from unnest(p.proconfig) c where c like 'search_path=%')",
+    )
+    .fetch_all(&world.pool)
+    .await
+    .unwrap();
+    assert!(loose.is_empty(), "with its owner's rights and anybody's search path: {loose:?}");
+}

@@ -1,6 +1,7 @@
 //! The protocol under schedules that nobody chose: seeded, bounded, checked from what the handlers wrote.
 
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use bus::mailbox::{self, Claim, Claimed, Outcome};
 use bus::outbound::{self, NewOutbound};
@@ -21,6 +22,15 @@ const EVENTS: usize = 15;
 /// Written in the transaction that settles: the books of a handler.
 const BOOKS: &str = "create table public.handled (place bigint generated always as identity, chat_id uuid, seq bigint, \
                      epoch bigint, dead boolean, primary key (chat_id, seq))";
+
+/// A loan whose settle counted, from the answer of its claim until its settle was sent.
+#[derive(Debug, Clone, Copy)]
+struct Held {
+    chat: Uuid,
+    epoch: i64,
+    from: Instant,
+    to: Instant,
+}
 
 #[tokio::test]
 async fn whatever_workers_do_each_event_is_handled_once_and_in_its_order() {
@@ -46,8 +56,12 @@ async fn whatever_workers_do_each_event_is_handled_once_and_in_its_order() {
             }
         })
     };
+    let held: Arc<Mutex<Vec<Held>>> = Arc::default();
     let workers: Vec<_> = (0..4_u64)
-        .map(|number| tokio::spawn(work(world.pool.clone(), StdRng::seed_from_u64(seed ^ (number + 1)))))
+        .map(|number| {
+            let random = StdRng::seed_from_u64(seed ^ (number + 1));
+            tokio::spawn(work(world.pool.clone(), random, Arc::clone(&held)))
+        })
         .collect();
     appending.await.unwrap();
     let mut fenced = 0;
@@ -66,6 +80,11 @@ async fn whatever_workers_do_each_event_is_handled_once_and_in_its_order() {
         assert!(chat.iter().map(|row| row.1).eq(1..=i64::try_from(EVENTS).unwrap()), "seed {seed}: {chat:?}");
         assert!(chat.is_sorted_by_key(|row| row.2), "seed {seed}: a stale epoch wrote: {chat:?}");
     }
+    let mut held = held.lock().unwrap().clone();
+    held.sort_by_key(|one| (one.chat, one.epoch));
+    for two in held.windows(2).filter(|two| two[0].chat == two[1].chat) {
+        assert!(two[0].to <= two[1].from, "seed {seed}: two workers at once: {two:?}");
+    }
     let in_rest =
         "select count(*) from chat.chat where owner is null and ready_at is null and done_seq = next_seq - 1";
     assert_eq!(world.db.count(in_rest).await, i64::try_from(CHATS).unwrap(), "seed {seed}");
@@ -75,7 +94,7 @@ async fn whatever_workers_do_each_event_is_handled_once_and_in_its_order() {
 
 /// Works until everything is done; sometimes fails, waits, stops half way, dies, or comes back from the dead. Returns
 /// how often it was fenced.
-async fn work(pool: PgPool, mut random: StdRng) -> u32 {
+async fn work(pool: PgPool, mut random: StdRng, held: Arc<Mutex<Vec<Held>>>) -> u32 {
     let mut fenced = 0;
     loop {
         let mut asleep: Vec<Claimed> = Vec::new();
@@ -88,7 +107,18 @@ async fn work(pool: PgPool, mut random: StdRng) -> u32 {
             lease: LEASE,
             solo,
         };
-        for loan in mailbox::claim(&pool, &claim).await.unwrap() {
+        let loans = mailbox::claim(&pool, &claim).await.unwrap();
+        let from = Instant::now();
+        // True if it was fenced.
+        let end = async |loan: &Claimed, done: usize, outcome: Outcome| {
+            let to = Instant::now();
+            let counts = settle(&pool, loan, done, outcome).await;
+            if counts {
+                held.lock().unwrap().push(Held { chat: loan.chat_id, epoch: loan.epoch, from, to });
+            }
+            !counts
+        };
+        for loan in loans {
             let all = loan.events.len();
             assert!(all > 0, "a chat is handed out with its head");
             let done = random.random_range(0..=all);
@@ -109,11 +139,11 @@ async fn work(pool: PgPool, mut random: StdRng) -> u32 {
                 }
                 _ => (all, Outcome::Done),
             };
-            fenced += u32::from(settle(&pool, &loan, done, outcome).await);
+            fenced += u32::from(end(&loan, done, outcome).await);
         }
         for loan in asleep {
             let done = random.random_range(0..=loan.events.len());
-            fenced += u32::from(settle(&pool, &loan, done, Outcome::Release).await);
+            fenced += u32::from(end(&loan, done, Outcome::Release).await);
         }
         let left: i64 = sqlx::query_scalar("select $1 - count(*) from public.handled")
             .bind(i64::try_from(CHATS * EVENTS).unwrap())
@@ -126,7 +156,7 @@ async fn work(pool: PgPool, mut random: StdRng) -> u32 {
     }
 }
 
-/// True if it was fenced.
+/// False if it was fenced.
 async fn settle(pool: &PgPool, loan: &Claimed, done: usize, outcome: Outcome) -> bool {
     // Out of attempts: the head is given up instead of run.
     let dead = i32::from(loan.attempts) > MAX_ATTEMPTS;
@@ -151,8 +181,8 @@ async fn settle(pool: &PgPool, loan: &Claimed, done: usize, outcome: Outcome) ->
     })
     .await;
     match ended {
-        Ok(()) => false,
-        Err(Error::Fenced) => true,
+        Ok(()) => true,
+        Err(Error::Fenced) => false,
         Err(error) => panic!("the settle failed: {error:?}"),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use bus::mailbox::Outcome;
 use bus::outbound::{self, NewOutbound};
 use bus::wake::{self, Listener, Notifier, Queue};
 use chrono::{Days, Utc};
@@ -105,6 +106,21 @@ async fn a_thousand_wishes_at_once_are_few_notifications() {
     }
     assert!(more <= 1, "{more} more notifications");
     stopping.cancel();
+}
+
+/// A commit that notifies takes a lock that all commits wait for; so the telling is a commit of its own.
+#[tokio::test]
+async fn no_commit_of_the_queues_tells_of_itself() {
+    let world = world().await;
+    let mut listener = sqlx::postgres::PgListener::connect_with(&world.pool).await.unwrap();
+    listener.listen_all(["abisu_inbound", "abisu_outbound", "abisu_photo", "abisu_push"]).await.unwrap();
+    let chat = world.chat_with("34600000001", 2).await;
+    world.settle(&world.claim_one(1).await, 1, Outcome::Done).await.unwrap();
+    crate::outbound::reply_with(&world, chat, &["hola"]).await;
+    world.received("REF-2026-00001").await;
+    // Notifications come in the order of their commits: if this is the first, there was none before it.
+    world.run("select pg_notify('abisu_inbound', 'the end')").await;
+    assert_eq!(listener.recv().await.unwrap().payload(), "the end");
 }
 
 #[tokio::test]

@@ -244,7 +244,12 @@ pub(crate) async fn append_held<'c>(
 
 /// One call, as an appender makes it, on this connection.
 pub(crate) async fn append_on(connection: &mut PgConnection, events: &[NewEvent]) {
-    let ids = || events.iter().map(|_| Uuid::now_v7()).collect::<Vec<_>>();
+    // Any keys will do, so long as no other message has them.
+    append_keyed(connection, &events.iter().map(|_| Uuid::now_v7()).collect::<Vec<_>>(), events).await;
+}
+
+/// As [`append_on`], with these keys.
+pub(crate) async fn append_keyed(connection: &mut PgConnection, keys: &[Uuid], events: &[NewEvent]) {
     sqlx::query(
         "select inbound.append_v1($1, array[$2], array[''::bytea], array[null], array[0], $3, $4, $5, $6, \
          array_fill('text'::text, array[cardinality($4)]), $7, $8, array_fill('{}'::jsonb, array[cardinality($4)]), \
@@ -253,13 +258,12 @@ pub(crate) async fn append_on(connection: &mut PgConnection, events: &[NewEvent]
     .bind(CHANNEL)
     .bind(Uuid::now_v7())
     .bind(vec![1_i32; events.len()])
-    // Any keys will do, so long as no other message has them.
-    .bind(ids())
+    .bind(keys)
     .bind(events.iter().map(|event| event.activity_id).collect::<Vec<_>>())
     .bind(events.iter().map(|event| event.message_id.clone()).collect::<Vec<_>>())
     .bind(events.iter().map(|event| event.user_id.clone()).collect::<Vec<_>>())
     .bind(events.iter().map(|event| event.phone.clone()).collect::<Vec<_>>())
-    .bind(ids())
+    .bind(events.iter().map(|_| Uuid::now_v7()).collect::<Vec<_>>())
     .execute(connection)
     .await
     .expect("the append goes through");

@@ -38,7 +38,7 @@ async fn dying_at(name: &str, places: &[(&str, usize)]) {
         })
         .await;
     }
-    accounted_for(&town, &reports).await;
+    accounted_for(&town, &reports, places.len()).await;
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
@@ -53,7 +53,15 @@ async fn ingest_dying_around_an_append_loses_and_doubles_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn conversation_dying_between_claim_and_commit_handles_each_message_once() {
-    let places = ["claim.leased", "claim.read", "settle.written", "tx.written", "tx.committed"];
+    let places = [
+        "claim.leased",
+        "claim.read",
+        "handle.planned",
+        "settle.written",
+        "settle.replied",
+        "tx.written",
+        "tx.committed",
+    ];
     let before = [0, 3];
     let all: Vec<_> = before.iter().flat_map(|step| places.map(|place| (place, *step))).collect();
     dying_at("dying-claim", &all).await;
@@ -61,7 +69,8 @@ async fn conversation_dying_between_claim_and_commit_handles_each_message_once()
 
 #[tokio::test(flavor = "multi_thread")]
 async fn conversation_dying_around_a_send_loses_no_reply() {
-    let places = ["send.leased", "send.read", "send.reserved", "send.accepted", "send.settled"];
+    let places =
+        ["send.leased", "send.read", "send.reserved", "send.accepted", "send.recorded", "send.settled"];
     dying_at("dying-send", &places.map(|place| (place, 3))).await;
 }
 

@@ -2,6 +2,7 @@
 //! platform, also when parts of it die.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops where it stands")]
 
+mod books;
 mod crash;
 mod crowd;
 mod erase;

@@ -130,8 +130,8 @@ impl Breaker {
         self.first * 180
     }
 
-    /// Where it stands after a signal. An open breaker takes no notice: what still comes in then left before it
-    /// opened. `jitter` in `[0, 1)`.
+    /// Where it stands after a signal. An open breaker takes notice of nothing but a doubt, which its trial has to know of:
+    /// what still comes in then left before it opened. `jitter` in `[0, 1)`.
     pub(crate) fn record(self, state: State, signal: Signal, jitter: f64) -> (State, Recorded) {
         let (next, opened) = self.next(state, signal, jitter);
         let (outage, hold) = match next {
@@ -151,6 +151,9 @@ impl Breaker {
             (State::Open { left: pause.max(self.first), trips, doubts }, Some(Cause::Throttled))
         };
         match (state, signal) {
+            (State::Open { left, trips, doubts: 0 }, Signal::Failed { cause: Cause::Uncertain, .. }) => {
+                (State::Open { left, trips, doubts: 1 }, None)
+            }
             (State::Open { .. }, _) => (state, None),
             (_, Signal::Answered) => (State::Closed { streak: 0, doubts: 0 }, None),
             (State::Closed { doubts, .. }, Signal::Throttled(told)) => pause(told, 0, doubts),
@@ -223,6 +226,17 @@ mod tests {
             let (still, recorded) = BREAKER.record(open, signal, 0.5);
             assert_eq!((still, recorded.opened, recorded.outage), (open, None, true));
         }
+    }
+
+    /// Else its trial would begin with a login alone, and leave one more report in doubt.
+    #[test]
+    fn a_doubt_that_comes_in_when_it_is_open_is_remembered_and_changes_nothing_else() {
+        let open = State::Open { left: seconds(3), trips: 2, doubts: 0 };
+        let (still, recorded) = BREAKER.record(open, Signal::failed(Cause::Uncertain), 0.5);
+        assert_eq!(still, State::Open { left: seconds(3), trips: 2, doubts: 1 });
+        assert_eq!((recorded.opened, recorded.hold), (None, seconds(5)));
+        let (more, _) = after(still, &[Signal::failed(Cause::Uncertain); 3]);
+        assert_eq!(more, still, "what was in flight counts as one");
     }
 
     #[test]

@@ -8,7 +8,7 @@
 //! | --- | --- | --- |
 //! | not sent | no connection | defer |
 //! | not processed | first 401; 429; a status documented as such | resend once; defer; retry, in an outage defer |
-//! | misconfigured | 401 to a fresh login, 403, 404, 405, 407; unbuildable request | defer, breaker, alarm |
+//! | misconfigured | 401 to a fresh login, 403, 404, 405, 407, or a body that says so; unbuildable request | defer, breaker, alarm |
 //! | rejected | other 4xx | dead; 413: first in a smaller form |
 //! | accepted, accepted without id, already there | 2xx; 409 or an answer that says so | sent |
 //! | ambiguous | no head; 1xx, 3xx, 408, 425, 5xx | review |
@@ -93,6 +93,7 @@ fn classify_answer(answer: &Answer, rules: Rules<'_>) -> Class {
         }
         408 | 425 => Class::Ambiguous,
         400..=499 if answer.already_exists => Class::AlreadyThere,
+        400..=499 if answer.access_refused => Class::Misconfigured,
         400..=499 if answer.unclear => Class::Ambiguous,
         400..=499 => Class::Rejected,
         0..=199 | 300..=399 | 500..=u16::MAX => Class::Ambiguous,
@@ -184,6 +185,9 @@ mod tests {
         assert_eq!(classify(&exists(422), RULES), Class::AlreadyThere);
         assert_eq!(classify(&exists(500), RULES), Class::Ambiguous);
         assert_eq!(classify(&exists(403), RULES), Class::Misconfigured);
+        let kept_out = |status| Proof::Answer(Answer { access_refused: true, ..answer(status) });
+        assert_eq!(classify(&kept_out(400), RULES), Class::Misconfigured);
+        assert_eq!(classify(&kept_out(500), RULES), Class::Ambiguous);
         let unclear = |status| Proof::Answer(Answer { unclear: true, ..answer(status) });
         assert_eq!(classify(&unclear(400), RULES), Class::Ambiguous);
     }

@@ -288,6 +288,13 @@ impl Pusher {
             if partner_id.is_none() {
                 let token = answer.and_then(|answer| answer.token.clone()).map(ToCome::ForToken);
                 to_come = token.or_else(|| self.partner.searchable().then_some(ToCome::BySearch));
+                if class == Class::AcceptedNoId && to_come.is_none() {
+                    tracing::warn!(
+                        report.id = %claimed.report_id,
+                        seen = seen.detail,
+                        "the partner took a report and told no id, and cannot be asked for it"
+                    );
+                }
             }
         }
         let reason = format!("{}: {}", class.name(), seen.detail);

@@ -345,6 +345,14 @@ async fn the_books_are_compared_with_a_contractor_that_can_be_searched() {
     assert!(said.out.contains("2 reports compared, 1 differ") && said.error.is_empty(), "{}", said.out);
     let said = abisu(Some(&database.url), &away, &args).await;
     assert!(said.code == 1 && said.error.contains("cannot be asked"), "{}", said.error);
+    // A pass that ends among the questions is replaced, and what it kept from us is asked again.
+    let spent = json!({ "surface": "partner.incidents", "kind": "status", "status": 401, "times": 1 });
+    let faults = format!("{}/control/faults", simulator.url());
+    let http = reqwest::Client::builder().timeout(std::time::Duration::from_secs(10)).build().unwrap();
+    http.post(faults).json(&spent).send().await.unwrap().error_for_status().unwrap();
+    let said = abisu(Some(&database.url), &variables, &args).await;
+    assert!(said.code == 2 && said.out.contains("REF-2026-00001  missing"), "{}", said.out);
+    assert!(said.out.contains("2 reports compared, 1 differ"), "{}", said.out);
     simulator.stop().await;
 }
 

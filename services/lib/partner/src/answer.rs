@@ -35,9 +35,13 @@ pub(crate) async fn body(mut response: Response, most: usize) -> Option<Vec<u8>>
 /// `Retry-After`, seconds or a date, capped at an hour. A date is taken by the platform's own clock where it tells it:
 /// ours may be another.
 pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
-    let now = text(DATE).and_then(http_date).unwrap_or_else(|| SystemTime::now().into());
-    parse_retry_after(text(RETRY_AFTER)?, now)
+    let now = date(headers).unwrap_or_else(|| SystemTime::now().into());
+    parse_retry_after(headers.get(RETRY_AFTER)?.to_str().ok()?, now)
+}
+
+/// What time it is there, where the platform says so.
+pub(crate) fn date(headers: &HeaderMap) -> Option<DateTime<Utc>> {
+    headers.get(DATE).and_then(|value| value.to_str().ok()).and_then(http_date)
 }
 
 fn parse_retry_after(value: &str, now: DateTime<Utc>) -> Option<Duration> {

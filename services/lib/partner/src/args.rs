@@ -38,6 +38,12 @@ pub struct PartnerArgs {
     )]
     partner_search: bool,
     /// YAML file with the platform's paths, field names and category codes, where they are not the agreed ones
+    ///
+    /// It says only what differs from this: login: {path: /api/login, user: user, password: password, token: token,
+    /// expires_in: expires_in}, create: {path: /api/incidents, id: id}, search: {path: /api/incidents, query: external_code,
+    /// external_code: external_code, id: id}, fields: {external_code, category, latitude, longitude, address, note,
+    /// reported_at, photo: each its own name}, categories: {our code: theirs}, constants: {name: value}. "adapter: open311"
+    /// speaks GeoReport v2. All of it, with examples: services/lib/partner/README.md
     #[arg(long, env = "ABISU_PARTNER_PLATFORM_FILE")]
     partner_platform_file: Option<PathBuf>,
 }

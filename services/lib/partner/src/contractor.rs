@@ -6,8 +6,8 @@ use std::time::Duration;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use chrono::{DateTime, SecondsFormat, Utc};
-use reqwest::header::CONTENT_TYPE;
-use reqwest::{Client, Response};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use reqwest::{Client, RequestBuilder, Response};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
@@ -17,7 +17,7 @@ use crate::list::{self, Listed, Listing};
 use crate::platform::{List, Platform, Remarks};
 use crate::refusal::Refusal;
 use crate::session::Session;
-use crate::wire::{Timeouts, client, get, look, send};
+use crate::wire::{Timeouts, client, get, in_json, look, send};
 use crate::{
     Answer, Found, Incident, NoPass, Partner, Pass, Photos, Picture, Prepared, Proof, Redeemed, Reply, Seen,
 };
@@ -52,6 +52,19 @@ impl Contractor {
         })
     }
 
+    /// With the token in its header. One that no header can hold makes the request one that cannot be built.
+    fn as_ourselves(&self, request: RequestBuilder, pass: &Pass) -> RequestBuilder {
+        let scheme = self.platform.login.scheme.as_ref();
+        let said = scheme.map_or_else(|| pass.0.to_string(), |scheme| format!("{scheme} {}", pass.0));
+        match HeaderValue::try_from(&said) {
+            Ok(mut value) => {
+                value.set_sensitive(true);
+                request.header(AUTHORIZATION, value)
+            }
+            Err(_) => request.bearer_auth(&pass.0),
+        }
+    }
+
     /// The body of a create: exactly the fields that are named, none left out.
     fn body(&self, incident: &Incident) -> Value {
         let names = &self.platform.fields;
@@ -69,16 +82,31 @@ impl Contractor {
         put(names.note.as_ref(), json!(note(incident, &self.platform.remarks)));
         let reported_at = incident.reported_at.to_rfc3339_opts(SecondsFormat::Millis, true);
         put(names.reported_at.as_ref(), json!(reported_at));
-        let photo = match &incident.picture {
-            Picture::Photo { content_type, bytes } => {
-                let mut photo = Map::new();
-                insert(&mut photo, &names.photo_content_type, json!(content_type));
-                insert(&mut photo, &names.photo_data, json!(STANDARD.encode(bytes)));
-                Value::Object(photo)
+        let (content_type, data) = match &incident.picture {
+            Picture::Photo { content_type, bytes } => (json!(content_type), json!(STANDARD.encode(bytes))),
+            Picture::Link(_) | Picture::None | Picture::TooLarge | Picture::Missing => {
+                (Value::Null, Value::Null)
             }
-            Picture::Link(_) | Picture::None | Picture::TooLarge | Picture::Missing => Value::Null,
         };
-        put(names.photo.as_ref(), photo);
+        match (&names.photo, &names.photo_data) {
+            (None, _) => {}
+            (Some(_), None) => {
+                put(names.photo.as_ref(), data);
+                put(names.photo_content_type.as_ref(), content_type);
+            }
+            (Some(_), Some(_)) if data.is_null() => put(names.photo.as_ref(), Value::Null),
+            (Some(_), Some(name)) => {
+                let mut photo = Map::new();
+                if let Some(name) = &names.photo_content_type {
+                    insert(&mut photo, name, content_type);
+                }
+                insert(&mut photo, name, data);
+                put(names.photo.as_ref(), Value::Object(photo));
+            }
+        }
+        for (name, value) in &self.platform.constants {
+            insert(&mut body, name, value.clone());
+        }
         Value::Object(body)
     }
 
@@ -94,6 +122,9 @@ impl Contractor {
             // Only a success or a conflict names the record that we asked for.
             Some(body) if matches!(status, 200..=299 | 409) => {
                 answer.id = answer::record_id(body, &self.platform.create.id);
+                if answer.id.is_none() {
+                    detail.push_str(", no id in its body");
+                }
             }
             Some(body) => {
                 let refusal = Refusal::read(body);
@@ -103,6 +134,8 @@ impl Contractor {
                 }
                 answer.already_exists =
                     refusal.says_it_exists(&self.platform, &prepared.external_code, &prepared.body);
+                answer.access_refused =
+                    !answer.already_exists && refusal.keeps_us_out(&self.platform, &prepared.body);
             }
         }
         Seen { proof: Proof::Answer(answer), detail }
@@ -170,7 +203,7 @@ impl Partner for Contractor {
         } else {
             self.client.get(&self.incidents)
         };
-        Box::pin(look(request.timeout(self.search_timeout).bearer_auth(&pass.0)))
+        Box::pin(look(self.as_ourselves(in_json(request).timeout(self.search_timeout), pass)))
     }
 
     fn forget<'a>(&'a self, pass: &'a Pass) -> Reply<'a, ()> {
@@ -179,9 +212,7 @@ impl Partner for Contractor {
 
     fn create<'a>(&'a self, pass: &'a Pass, prepared: &'a Prepared) -> Reply<'a, Seen> {
         let request = self
-            .client
-            .post(&prepared.endpoint)
-            .bearer_auth(&pass.0)
+            .as_ourselves(in_json(self.client.post(&prepared.endpoint)), pass)
             .header(CONTENT_TYPE, "application/json")
             .body(prepared.body.clone());
         Box::pin(async {
@@ -194,11 +225,9 @@ impl Partner for Contractor {
 
     fn find<'a>(&'a self, pass: &'a Pass, external_code: &'a str) -> Reply<'a, Found> {
         let request = self
-            .client
-            .get(&self.search)
+            .as_ourselves(in_json(self.client.get(&self.search)), pass)
             .timeout(self.search_timeout)
-            .query(&[(self.platform.search.query.as_str(), external_code)])
-            .bearer_auth(&pass.0);
+            .query(&[(self.platform.search.query.as_str(), external_code)]);
         Box::pin(async move {
             match get(request, answer::MOST_BYTES).await {
                 Ok(body) => answer::search_result(&body, external_code, &self.platform.search),
@@ -221,15 +250,13 @@ impl Partner for Contractor {
         };
         let moment = |at: DateTime<Utc>| at.to_rfc3339_opts(SecondsFormat::Millis, true);
         let request = self
-            .client
-            .get(format!("{}{path}", self.base_url))
-            .query(&[(since.as_str(), moment(from)), (to.as_str(), moment(until))])
-            .bearer_auth(&pass.0);
+            .as_ourselves(in_json(self.client.get(format!("{}{path}", self.base_url))), pass)
+            .query(&[(since.as_str(), moment(from)), (to.as_str(), moment(until))]);
         let names = &self.platform.search;
         Box::pin(async move {
             let code = |one: &Value| Some(answer::at(one, &names.external_code)?.as_str()?.to_owned());
             match get(request, answer::MOST_BYTES_OF_LIST).await {
-                Ok(body) => list::read(&body, items.as_deref(), &names.id, code),
+                Ok(body) => list::read(answer::records(&body, items.as_deref(), |_| false), &names.id, code),
                 Err(seen) => Listed::Unclear(seen),
             }
         })

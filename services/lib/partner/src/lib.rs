@@ -139,6 +139,9 @@ pub struct Answer {
     pub token: Option<String>,
     /// The body says that this external code exists already.
     pub already_exists: bool,
+    /// The body says that our key, our path or our rights are refused, whatever the status says: this is no matter of the
+    /// report.
+    pub access_refused: bool,
     /// The status refuses, but the body leaves open whether something was made.
     pub unclear: bool,
 }

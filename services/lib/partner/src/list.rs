@@ -7,7 +7,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use crate::answer::{at, records, usable_id};
+use crate::answer::{at, usable_id};
 use crate::{NoPass, Partner};
 
 /// How a platform lists its records by date.
@@ -67,8 +67,7 @@ pub async fn all(
             windows.extend([(half, until), (from, half)]);
             continue;
         }
-        let pass = partner.pass().await.map_err(Unlisted::NoPass)?;
-        match partner.list(&pass, from, until).await {
+        match ask(partner, from, until).await? {
             Listed::Unclear(seen) => return Err(Unlisted::Unclear(seen)),
             Listed::Records(found) if found.len() < most => records.extend(found),
             Listed::Records(_) if length > Duration::from_secs(1) => {
@@ -82,15 +81,24 @@ pub async fn all(
     Ok(records.into_iter().collect())
 }
 
-/// A JSON list of records, the one at `items` where that is a name, whose code and id are read by `code` and at `id`.
-pub(crate) fn read(
-    body: &[u8],
-    items: Option<&str>,
-    id: &str,
-    code: impl Fn(&Value) -> Option<String>,
-) -> Listed {
+/// One question. A pass may end among many, so one that told nothing is asked again with a new one.
+async fn ask(partner: &dyn Partner, from: DateTime<Utc>, until: DateTime<Utc>) -> Result<Listed, Unlisted> {
+    let pass = partner.pass().await.map_err(Unlisted::NoPass)?;
+    let told = partner.list(&pass, from, until).await;
+    if matches!(told, Listed::Records(_)) {
+        return Ok(told);
+    }
+    partner.forget(&pass).await;
+    match partner.pass().await {
+        Ok(pass) => Ok(partner.list(&pass, from, until).await),
+        Err(_) => Ok(told),
+    }
+}
+
+/// A list of records, whose code and id are read by `code` and at `id`.
+pub(crate) fn read(records: Option<Vec<Value>>, id: &str, code: impl Fn(&Value) -> Option<String>) -> Listed {
     let record = |one: &Value| Record { external_code: code(one), id: at(one, id).and_then(usable_id) };
-    match records(body, items, |_| false) {
+    match records {
         Some(records) => Listed::Records(records.iter().map(record).collect()),
         None => Listed::Unclear("the question was not answered by a list".to_owned()),
     }

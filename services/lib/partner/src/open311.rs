@@ -3,14 +3,19 @@
 //!
 //! * The key is a parameter of each call. It is added when the request leaves, so that nothing that is kept holds it.
 //! * The reference travels as an attribute where the service declares one, else as the last line of the description.
-//! * A 400 also says "our back office is down", so it refuses for good only where its text says what is wrong with
-//!   the request; otherwise something may have been made.
+//! * A 400 also says "our back office is down", so it refuses for good only where it says what is wrong with the report;
+//!   otherwise something may have been made (`reply`).
+//! * Answers are asked for in JSON, or in XML where the file says so, and read in both: an endpoint must speak XML, and
+//!   some do whatever they are asked for (`xml`).
+
+mod reply;
+mod xml;
 
 use std::time::Duration;
 
 use chrono::{DateTime, SecondsFormat, Utc};
-use reqwest::header::CONTENT_TYPE;
-use reqwest::{Client, Response};
+use reqwest::header::{ACCEPT, CONTENT_TYPE};
+use reqwest::{Client, RequestBuilder};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -19,12 +24,11 @@ use crate::answer;
 use crate::args::PartnerConfig;
 use crate::contractor::note;
 use crate::list::{self, Listed, Listing};
-use crate::platform::Platform;
-use crate::refusal::means_exists;
+use crate::platform::{Format, Platform};
 use crate::secret::Rotating;
 use crate::wire::{Timeouts, client, get, look, send};
 use crate::{
-    Answer, Found, Incident, NoPass, Partner, Pass, Photos, Picture, Prepared, Proof, Redeemed, Reply, Seen,
+    Found, Incident, NoPass, Partner, Pass, Photos, Picture, Prepared, Proof, Redeemed, Reply, Seen,
 };
 
 /// The specification's limit of a description.
@@ -42,6 +46,7 @@ pub(crate) struct Open311 {
     tokens: String,
     key: Rotating<SecretString>,
     knock_timeout: Duration,
+    list_timeout: Duration,
     platform: Platform,
 }
 
@@ -49,13 +54,15 @@ impl Open311 {
     /// # Errors
     /// The TLS backend cannot be set up.
     pub(crate) fn new(partner: &PartnerConfig, timeouts: Timeouts) -> Result<Self, reqwest::Error> {
+        let format = partner.platform.open311.format;
         Ok(Self {
             client: client(timeouts)?,
-            requests: format!("{}/requests.json", partner.base_url),
-            services: format!("{}/services.json", partner.base_url),
+            requests: format!("{}/requests.{}", partner.base_url, format.name()),
+            services: format!("{}/services.{}", partner.base_url, format.name()),
             tokens: format!("{}/tokens", partner.base_url),
             key: Rotating::new(partner.password.clone(), partner.password_file.clone(), Some),
             knock_timeout: timeouts.login,
+            list_timeout: timeouts.send,
             platform: partner.platform.clone(),
         })
     }
@@ -71,23 +78,35 @@ impl Open311 {
         format!("{text}{tail}").trim_start().to_owned()
     }
 
+    /// A question in the time that one may take, to the city that is meant, where the endpoint serves several.
+    fn question(&self, request: RequestBuilder) -> RequestBuilder {
+        let request = request.timeout(self.knock_timeout).header(ACCEPT, self.accept());
+        match &self.platform.open311.jurisdiction_id {
+            Some(jurisdiction) => request.query(&[("jurisdiction_id", jurisdiction)]),
+            None => request,
+        }
+    }
+
+    const fn accept(&self) -> &'static str {
+        match self.platform.open311.format {
+            Format::Json => "application/json",
+            Format::Xml => "application/xml, text/xml",
+        }
+    }
+
     async fn ask_for_id(&self, token: &str) -> Redeemed {
         // A token is the platform's text: one path segment, whatever it holds.
         let Ok(mut url) = reqwest::Url::parse(&self.tokens) else {
             return Redeemed::Unclear("the request cannot be built".to_owned());
         };
         if let Ok(mut path) = url.path_segments_mut() {
-            path.push(&format!("{token}.json"));
+            path.push(&format!("{token}.{}", self.platform.open311.format.name()));
         }
-        let mut request = self.client.get(url).timeout(self.knock_timeout);
-        if let Some(jurisdiction) = &self.platform.open311.jurisdiction_id {
-            request = request.query(&[("jurisdiction_id", jurisdiction)]);
-        }
-        let body = match get(request, answer::MOST_BYTES).await {
+        let body = match get(self.question(self.client.get(url)), answer::MOST_BYTES).await {
             Ok(body) => body,
             Err(seen) => return Redeemed::Unclear(seen),
         };
-        match first(&body).as_ref() {
+        match reply::entries(&body).unwrap_or_default().first() {
             Some(record) => record
                 .get("service_request_id")
                 .and_then(answer::usable_id)
@@ -97,13 +116,13 @@ impl Open311 {
     }
 
     async fn ask_for_services(&self) -> Result<(), NoPass> {
-        let mut request = self.client.get(&self.services).timeout(self.knock_timeout);
-        if let Some(jurisdiction) = &self.platform.open311.jurisdiction_id {
-            request = request.query(&[("jurisdiction_id", jurisdiction)]);
-        }
-        let response = send(request).await.map_err(|failure| match failure.proof {
-            Proof::Unbuilt => NoPass::Refused(0),
-            Proof::NoConnection | Proof::NoAnswer | Proof::Answer(_) => NoPass::Unavailable(failure.detail),
+        let response = send(self.question(self.client.get(&self.services))).await.map_err(|failure| {
+            match failure.proof {
+                Proof::Unbuilt => NoPass::Refused(0),
+                Proof::NoConnection | Proof::NoAnswer | Proof::Answer(_) => {
+                    NoPass::Unavailable(failure.detail)
+                }
+            }
         })?;
         match response.status().as_u16() {
             200..=299 => Ok(()),
@@ -164,11 +183,7 @@ impl Partner for Open311 {
     }
 
     fn browse<'a>(&'a self, _: &'a Pass) -> Reply<'a, Result<(), NoPass>> {
-        let mut request = self.client.get(&self.requests).timeout(self.knock_timeout);
-        if let Some(jurisdiction) = &self.platform.open311.jurisdiction_id {
-            request = request.query(&[("jurisdiction_id", jurisdiction)]);
-        }
-        Box::pin(look(request))
+        Box::pin(look(self.question(self.client.get(&self.requests))))
     }
 
     fn forget<'a>(&'a self, _: &'a Pass) -> Reply<'a, ()> {
@@ -184,11 +199,12 @@ impl Partner for Open311 {
         let request = self
             .client
             .post(&prepared.endpoint)
+            .header(ACCEPT, self.accept())
             .header(CONTENT_TYPE, "application/x-www-form-urlencoded; charset=utf-8")
             .body(body);
         Box::pin(async {
             match send(request).await {
-                Ok(response) => read_answer(prepared, response).await,
+                Ok(response) => reply::read(prepared, response).await,
                 Err(failure) => Seen { proof: failure.proof, detail: failure.detail },
             }
         })
@@ -206,18 +222,14 @@ impl Partner for Open311 {
 
     fn list<'a>(&'a self, _: &'a Pass, from: DateTime<Utc>, until: DateTime<Utc>) -> Reply<'a, Listed> {
         let moment = |at: DateTime<Utc>| at.to_rfc3339_opts(SecondsFormat::Secs, true);
-        let mut request = self
-            .client
-            .get(&self.requests)
-            .query(&[("start_date", moment(from)), ("end_date", moment(until))]);
-        if let Some(jurisdiction) = &self.platform.open311.jurisdiction_id {
-            request = request.query(&[("jurisdiction_id", jurisdiction)]);
-        }
+        let dates = [("start_date", moment(from)), ("end_date", moment(until))];
+        // A list may be long.
+        let request = self.question(self.client.get(&self.requests).query(&dates)).timeout(self.list_timeout);
         Box::pin(async {
             match get(request, answer::MOST_BYTES_OF_LIST).await {
                 Ok(body) => {
                     let code = |one: &Value| tail(one.get("description")?.as_str()?);
-                    list::read(&body, None, "service_request_id", code)
+                    list::read(reply::list(&body), "service_request_id", code)
                 }
                 Err(seen) => Listed::Unclear(seen),
             }
@@ -229,61 +241,8 @@ impl Partner for Open311 {
     }
 }
 
-async fn read_answer(prepared: &Prepared, response: Response) -> Seen {
-    let status = response.status().as_u16();
-    let retry_after = answer::retry_after(response.headers());
-    let mut answer = Answer { status, retry_after, ..Answer::default() };
-    let mut detail = format!("http {status}");
-    let body = answer::body(response, answer::MOST_BYTES).await;
-    let first = body.and_then(|body| first(&body));
-    match (status, first.as_ref()) {
-        (200..=299, Some(record)) => {
-            answer.id = record.get("service_request_id").and_then(answer::usable_id);
-            // Accepted, with the id to come: it is asked for, and never posted again.
-            answer.token = record.get("token").and_then(answer::usable_id).filter(|_| answer.id.is_none());
-            if answer.token.is_some() {
-                detail.push_str(", the id will be told for a token");
-            }
-        }
-        (200..=299, None) => detail.push_str(", no readable record in its body"),
-        (400, error) => {
-            let said = error.and_then(|error| error.get("description")?.as_str()).unwrap_or_default();
-            let said = said.to_lowercase();
-            answer.already_exists = means_exists(&said) && !says_so_itself(prepared);
-            answer.unclear = !answer.already_exists && !blames_the_request(&said);
-            if let Some(code) = error.and_then(|error| error.get("code")).and_then(answer::usable_id) {
-                detail.push_str(&format!(", code {code}"));
-            }
-        }
-        (_, _) => {}
-    }
-    Seen { proof: Proof::Answer(answer), detail }
-}
-
-/// The only record or error of an answer: of a list, as it should be, or by itself.
-fn first(body: &[u8]) -> Option<Value> {
-    match answer::json(body)? {
-        Value::Array(mut list) if !list.is_empty() => Some(list.swap_remove(0)),
-        Value::Array(_) => None,
-        object @ Value::Object(_) => Some(object),
-        _ => None,
-    }
-}
-
-/// Whether words that mean "already exists" are in what we sent: they prove nothing when they come back.
-fn says_so_itself(prepared: &Prepared) -> bool {
-    form_urlencoded::parse(&prepared.body).any(|(_, sent)| means_exists(&sent))
-}
-
 /// Our reference at the end of a description.
 fn tail(description: &str) -> Option<String> {
     let (_, last) = description.trim_end().strip_suffix(']')?.rsplit_once('[')?;
     Some(last.to_owned())
-}
-
-/// Whether an error text in lower case says what is wrong with the request.
-fn blames_the_request(said: &str) -> bool {
-    let words =
-        ["missing", "required", "invalid", "not valid", "unknown", "must be", "out of", "not provided"];
-    words.iter().any(|word| said.contains(word))
 }

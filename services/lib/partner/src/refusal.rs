@@ -1,5 +1,5 @@
-//! What the text of a refusal says, in whatever shape it comes: whether the record exists already, and which of our
-//! fields it is about.
+//! What the text of a refusal says, in whatever shape it comes: whether the record exists already, whether it is our token
+//! that is refused, and which of our fields it is about.
 //!
 //! A report that is taken for delivered and is not is lost, so little counts as "already exists": the words must be the
 //! platform's own and not what we sent it, and be about the record. "Duplicate" alone can mean anything.
@@ -10,7 +10,7 @@ use crate::answer::json;
 use crate::platform::Platform;
 
 /// They speak of the whole record, unless another of our fields is named.
-const EXISTS: [&str; 9] = [
+pub(crate) const EXISTS: [&str; 9] = [
     "already exists",
     "already exist",
     "already registered",
@@ -22,7 +22,7 @@ const EXISTS: [&str; 9] = [
     "ya está registrada",
 ];
 /// They count where the external code is named, and no other of our fields.
-const PERHAPS: [&str; 7] = [
+pub(crate) const PERHAPS: [&str; 7] = [
     "duplicate",
     "duplicated",
     "duplicado",
@@ -30,6 +30,18 @@ const PERHAPS: [&str; 7] = [
     "must be unique",
     "already been taken",
     "already in use",
+];
+/// They speak of our token, unless one of our fields is named: some platforms say by a 400 what a 401 is for.
+const TOKEN: [&str; 9] = [
+    "invalid token",
+    "token invalid",
+    "token is invalid",
+    "token expired",
+    "token has expired",
+    "expired token",
+    "jwt expired",
+    "not authenticated",
+    "unauthorized",
 ];
 /// No error text that matters is longer.
 const MOST_TEXT: usize = 64 << 10;
@@ -51,7 +63,8 @@ impl Refusal {
     /// Which of the fields that we send are named.
     pub(crate) fn fields_named<'a>(&self, platform: &'a Platform) -> Vec<&'a str> {
         let mut names = platform.fields.names();
-        names.push(&platform.fields.photo_content_type);
+        names.extend(platform.fields.photo_content_type.as_deref());
+        names.dedup();
         names.retain(|name| self.0.iter().any(|text| has(text, name)));
         names
     }
@@ -59,11 +72,7 @@ impl Refusal {
     /// Whether it says that the record of `external_code` is there already. `sent`: what we sent, whose words prove
     /// nothing when they come back.
     pub(crate) fn says_it_exists(&self, platform: &Platform, external_code: &str, sent: &[u8]) -> bool {
-        let sent = words(&String::from_utf8_lossy(sent));
-        let own = |phrases: &[&'static str]| -> Vec<&'static str> {
-            phrases.iter().copied().filter(|phrase| !has(&sent, phrase)).collect()
-        };
-        let (exists, perhaps) = (own(&EXISTS), own(&PERHAPS));
+        let (exists, perhaps) = (unsent(&EXISTS, sent), unsent(&PERHAPS, sent));
         let code = platform.fields.external_code.as_str();
         let others: Vec<&str> = platform.fields.names().into_iter().filter(|name| *name != code).collect();
         self.0.iter().any(|text| {
@@ -73,12 +82,20 @@ impl Refusal {
             any(&exists) && (names_code || !names_another) || any(&perhaps) && names_code && !names_another
         })
     }
+
+    /// Whether it says that our token is refused, which is no matter of the report.
+    pub(crate) fn keeps_us_out(&self, platform: &Platform, sent: &[u8]) -> bool {
+        let (phrases, names) = (unsent(&TOKEN, sent), platform.fields.names());
+        self.0.iter().any(|text| {
+            phrases.iter().any(|phrase| has(text, phrase)) && !names.iter().any(|name| has(text, name))
+        })
+    }
 }
 
-/// Whether a text in words speaks of something that is there already.
-pub(crate) fn means_exists(text: &str) -> bool {
-    let text = words(text);
-    EXISTS.iter().chain(&PERHAPS).any(|phrase| has(&text, phrase))
+/// The phrases that are not in what we sent, whose words prove nothing when they come back.
+fn unsent(phrases: &[&'static str], sent: &[u8]) -> Vec<&'static str> {
+    let sent = words(&String::from_utf8_lossy(sent));
+    phrases.iter().copied().filter(|phrase| !has(&sent, phrase)).collect()
 }
 
 /// One text for each object: its names and the texts under them, since a name says what the text is about.
@@ -105,7 +122,7 @@ fn collect(value: &Value, name: &str, texts: &mut Vec<String>) {
 }
 
 /// In lower case, however they are joined: `external_code`, `externalCode` and `External code` are the same.
-fn words(text: &str) -> Vec<String> {
+pub(crate) fn words(text: &str) -> Vec<String> {
     let (mut words, mut word, mut small) = (Vec::new(), String::new(), false);
     for letter in text.chars() {
         let new = !letter.is_alphanumeric() || small && letter.is_uppercase();
@@ -124,7 +141,7 @@ fn words(text: &str) -> Vec<String> {
 }
 
 /// Whether the words of `phrase` stand in a text one after another.
-fn has(text: &[String], phrase: &str) -> bool {
+pub(crate) fn has(text: &[String], phrase: &str) -> bool {
     let phrase = words(phrase);
     !phrase.is_empty() && text.windows(phrase.len()).any(|window| window == phrase)
 }
@@ -186,6 +203,29 @@ mod tests {
         };
         assert!(!said(r#"{"error":"'Ya existe un aviso, duplicado' is not allowed in REF-2026-00001"}"#));
         assert!(said(r#"{"error":"external_code already exists"}"#));
+    }
+
+    #[test]
+    fn a_token_that_is_refused_by_another_status_is_recognised() {
+        let kept_out =
+            |body: &str, sent: &[u8]| Refusal::read(body.as_bytes()).keeps_us_out(&Platform::default(), sent);
+        for body in [
+            r#"{"error":"Token expired"}"#,
+            r#"{"error":"invalid_token","error_description":"The access token is invalid"}"#,
+            r#"{"errors":[{"title":"JWT expired"}]}"#,
+            "unauthorized",
+        ] {
+            assert!(kept_out(body, SENT), "{body}");
+        }
+        for body in [
+            r#"{"error":"note: invalid token '<'"}"#,
+            r#"{"error":"category is invalid"}"#,
+            r#"{"error":"the token of the event is missing"}"#,
+            "",
+        ] {
+            assert!(!kept_out(body, SENT), "{body}");
+        }
+        assert!(!kept_out(r#"{"error":"'token expired' is not allowed"}"#, b"{\"note\":\"token expired\"}"));
     }
 
     #[test]

@@ -3,6 +3,8 @@
 //! The password is read from its file, if it has one, at each login: it can be rotated while the service runs. How long
 //! a token lives is what the answer says or what the token itself does, whichever is less; as a length, since the
 //! platform's clock may not be ours, and from the moment at which it was asked for, since a slow login is part of it.
+//! A token that says only when it ends is measured by the platform's own clock, the date of its answer, and by ours where
+//! it has none.
 //!
 //! Those who wait while somebody logs in share the result, a failure included. So nobody waits longer than one
 //! login takes, which the lease has room for.
@@ -12,6 +14,7 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use chrono::{DateTime, Utc};
 use reqwest::Client;
 use reqwest::header::HeaderValue;
 use secrecy::{ExposeSecret, SecretString};
@@ -23,7 +26,7 @@ use crate::answer;
 use crate::args::PartnerConfig;
 use crate::platform::Login;
 use crate::secret::Rotating;
-use crate::wire::send;
+use crate::wire::{in_json, send};
 use crate::{NoPass, Pass, Proof};
 
 /// How long before its end a token is replaced, at most; never more than a fifth of its life.
@@ -119,7 +122,7 @@ impl Session {
         ]
         .into_iter()
         .collect();
-        let request = self.client.post(&self.endpoint).timeout(self.timeout).json(&body);
+        let request = in_json(self.client.post(&self.endpoint)).timeout(self.timeout).json(&body);
         let response = send(request).await.map_err(|failure| match failure.proof {
             Proof::Unbuilt => NoPass::Refused(0),
             Proof::NoConnection | Proof::NoAnswer | Proof::Answer(_) => NoPass::Unavailable(failure.detail),
@@ -135,16 +138,19 @@ impl Session {
             }
         }
         let unreadable = || NoPass::Unavailable(format!("http {status} without a usable token"));
+        let there = answer::date(response.headers());
         let body = answer::body(response, answer::MOST_BYTES).await.ok_or_else(unreadable)?;
-        let reply = answer::json(&body).ok_or_else(unreadable)?;
-        let token = answer::at(&reply, &self.names.token).and_then(Value::as_str).ok_or_else(unreadable)?;
+        // Some answer with nothing but the token, as a JSON text or as it is.
+        let reply = answer::json(&body).unwrap_or_else(|| String::from_utf8_lossy(&body).trim().into());
+        let named = answer::at(&reply, &self.names.token).and_then(Value::as_str);
+        let token = named.or_else(|| reply.as_str().filter(|text| is_jwt(text))).ok_or_else(unreadable)?;
         // It must fit into a header, or no request could be built with it.
         let fits = HeaderValue::try_from(token).is_ok_and(|value| !value.is_empty());
         if !fits {
             return Err(unreadable());
         }
         let told = answer::at(&reply, &self.names.expires_in).and_then(seconds);
-        let life = told.into_iter().chain(own_life(token)).min().unwrap_or(DEFAULT_LIFE);
+        let life = told.into_iter().chain(own_life(token, there, Utc::now())).min().unwrap_or(DEFAULT_LIFE);
         Ok((Pass(token.into()), life.min(LONGEST_LIFE)))
     }
 }
@@ -155,13 +161,27 @@ fn seconds(value: &Value) -> Option<Duration> {
     Duration::try_from_secs_f64(seconds).ok().filter(|length| !length.is_zero())
 }
 
-/// How long a JWT lives by its own claims. Nothing is verified: the platform does that.
-fn own_life(token: &str) -> Option<Duration> {
-    let claims = URL_SAFE_NO_PAD.decode(token.split('.').nth(1)?.trim_end_matches('=')).ok()?;
-    let claims: Value = serde_json::from_slice(&claims).ok()?;
+/// Whether a text by itself can only be a token: three parts, the first two of them JSON.
+fn is_jwt(text: &str) -> bool {
+    let parts: Vec<&str> = text.split('.').collect();
+    matches!(parts[..], [head, claims, _] if decode(head).is_some() && decode(claims).is_some())
+}
+
+/// A part of a JWT.
+fn decode(part: &str) -> Option<Value> {
+    serde_json::from_slice(&URL_SAFE_NO_PAD.decode(part.trim_end_matches('=')).ok()?).ok()
+}
+
+/// How long a JWT lives by its own claims: from now on, by the clock of who made it, else from its own beginning, else from
+/// now on by ours. A length that cannot be is that of another clock. Nothing is verified: the platform does that.
+fn own_life(token: &str, there: Option<DateTime<Utc>>, here: DateTime<Utc>) -> Option<Duration> {
+    let claims = decode(token.split('.').nth(1)?)?;
     let ends = claims.get("exp")?.as_f64()?;
-    let begins = claims.get("iat").or_else(|| claims.get("nbf"))?.as_f64()?;
-    Duration::try_from_secs_f64(ends - begins).ok().filter(|length| !length.is_zero())
+    let seconds = |at: DateTime<Utc>| at.timestamp_micros() as f64 / 1e6;
+    let begins = claims.get("iat").or_else(|| claims.get("nbf")).and_then(Value::as_f64);
+    let since = [there.map(seconds), begins, Some(seconds(here))];
+    let lengths = since.into_iter().flatten().map(|begins| Duration::try_from_secs_f64(ends - begins));
+    lengths.filter_map(Result::ok).find(|length| !length.is_zero())
 }
 
 #[cfg(test)]
@@ -189,14 +209,30 @@ mod tests {
     #[test]
     fn a_token_says_how_long_it_lives_whatever_the_time_is_there() {
         let token = |claims: Value| format!("e30.{}.c2ln", URL_SAFE_NO_PAD.encode(claims.to_string()));
-        let life = |claims| own_life(&token(claims)).map(|life| life.as_secs());
-        assert_eq!(life(json!({ "iat": 1_000, "exp": 1_090 })), Some(90));
-        assert_eq!(life(json!({ "nbf": 1_000.5, "exp": 1_090.5 })), Some(90));
-        // Without its beginning, only a clock that is the same as theirs would tell.
-        assert_eq!(life(json!({ "exp": 1_090 })), None);
-        assert_eq!(life(json!({ "iat": 1_090, "exp": 1_000 })), None);
+        let at = |seconds| DateTime::from_timestamp(seconds, 0).unwrap();
+        let life = |claims, there: Option<i64>| {
+            own_life(&token(claims), there.map(at), at(1_000_000)).map(|life| life.as_secs())
+        };
+        assert_eq!(life(json!({ "iat": 1_000, "exp": 1_090 }), None), Some(90));
+        assert_eq!(life(json!({ "nbf": 1_000.5, "exp": 1_090.5 }), None), Some(90));
+        // One that was made before and is given out again.
+        assert_eq!(life(json!({ "iat": 1_000, "exp": 1_090 }), Some(1_060)), Some(30));
+        // Without its beginning, by their clock, else by ours.
+        assert_eq!(life(json!({ "exp": 1_090 }), Some(1_060)), Some(30));
+        assert_eq!(life(json!({ "exp": 1_000_060 }), None), Some(60));
+        assert_eq!(life(json!({ "exp": 1_000_060 }), Some(2_000_000)), Some(60));
+        assert_eq!(life(json!({ "exp": 1_090 }), None), None, "their clock is another");
+        assert_eq!(life(json!({ "iat": 1_090, "exp": 1_000 }), None), None);
         for other in ["opaque", "a.b", "a.e30.c", ""] {
-            assert_eq!(own_life(other), None, "{other}");
+            assert_eq!(own_life(other, None, at(0)), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn only_a_token_is_taken_for_one_where_nothing_names_it() {
+        assert!(is_jwt(&format!("{}.{}.", URL_SAFE_NO_PAD.encode("{}"), URL_SAFE_NO_PAD.encode("{}"))));
+        for other in ["", "welcome", "www.city.example", "not. a. token", "<html>.<body>.x", "e30.e30"] {
+            assert!(!is_jwt(other), "{other}");
         }
     }
 }

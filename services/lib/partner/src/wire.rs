@@ -7,7 +7,7 @@
 use std::error::Error as _;
 use std::time::Duration;
 
-use reqwest::header::CONNECTION;
+use reqwest::header::{ACCEPT, CONNECTION};
 use reqwest::{Client, RequestBuilder, Response};
 
 use crate::{NoPass, Proof, answer};
@@ -51,6 +51,11 @@ pub(crate) async fn send(request: RequestBuilder) -> Result<Response, Failure> {
         };
         Failure { proof, detail: format!("{what}{}", causes(&error)) }
     })
+}
+
+/// Asks for an answer in JSON: some platforms have another form for those who do not say.
+pub(crate) fn in_json(request: RequestBuilder) -> RequestBuilder {
+    request.header(ACCEPT, "application/json")
 }
 
 /// Sends a question and returns the body of its 200, `most` bytes of it at most, or what was seen instead.

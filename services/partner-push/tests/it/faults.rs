@@ -80,7 +80,7 @@ fn fault(number: i64) -> Value {
         fault["surface"] = json!("partner.incidents");
         fault
     };
-    match number % 14 {
+    match number % 18 {
         0 => json!({ "surface": "partner.login", "kind": "status", "status": 500 }),
         1 => json!({ "surface": "partner.login", "kind": "reset" }),
         2 => incidents(json!({ "kind": "status", "status": 500 })),
@@ -94,6 +94,10 @@ fn fault(number: i64) -> Value {
         10 => incidents(json!({ "kind": "reset" })),
         11 => incidents(json!({ "kind": "down" })),
         12 => incidents(json!({ "kind": "accept_then_reset" })),
+        13 => incidents(json!({ "kind": "accept_then_status", "status": 201, "body": { "ok": true } })),
+        14 => incidents(json!({ "kind": "status", "status": 302, "location": "/partner/api/incidents" })),
+        15 => incidents(json!({ "kind": "status", "status": 404 })),
+        16 => incidents(json!({ "kind": "status", "status": 408 })),
         _ => incidents(json!({ "kind": "accept_then_status", "status": 502 })),
     }
 }

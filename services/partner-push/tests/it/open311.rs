@@ -11,9 +11,77 @@ use axum::{Json, Router};
 use partner::media::{MediaKeys, Refused};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use testkit::database;
+use testkit::{Database, database};
 
 use crate::scene::{NewReport, PHOTO, Service, attempts, steps, until, until_it};
+
+/// An endpoint that answers creates like this, one after the other, and then takes them.
+async fn scripted(answers: &[(u16, &'static str)]) -> (String, Arc<Mutex<Vec<String>>>) {
+    let posts = Arc::new(Mutex::new(Vec::new()));
+    let (kept, mut script) = (Arc::clone(&posts), answers.to_vec());
+    script.reverse();
+    let script = Arc::new(Mutex::new(script));
+    let create = async move |body: String| {
+        kept.lock().unwrap().push(body);
+        let taken = (201, r#"[{"service_request_id":"R-7"}]"#);
+        let (status, body) = script.lock().unwrap().pop().unwrap_or(taken);
+        (StatusCode::from_u16(status).unwrap(), body)
+    };
+    let router = Router::new()
+        .route("/requests.json", get(async || "[]").post(create))
+        .route("/services.json", get(async || "[]"));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+    (url, posts)
+}
+
+/// A service for it that is told that it takes no photos.
+async fn service(database: &Database, url: &str) -> Service {
+    let file = std::env::temp_dir().join(format!("abisu-open311-{}.yaml", rand::random::<u64>()));
+    std::fs::write(&file, "adapter: open311\nopen311: {photos: false}\n").unwrap();
+    let flag = format!("--partner-platform-file={}", file.display());
+    let service = Service::start(database, url, &[&flag, "--partner-parallel=1"]).await;
+    std::fs::remove_file(file).unwrap();
+    service
+}
+
+/// An endpoint says much by a 400: each is read by its code and its text.
+#[tokio::test]
+async fn what_a_400_says_decides_what_becomes_of_a_report() {
+    for (answer, expected) in [
+        ((400, r#"[{"code":400,"description":"lat/long is out of the city"}]"#), "dead"),
+        ((400, r#"[{"code":400,"description":"Unknown error"}]"#), "review"),
+        ((400, "<html>Bad Request</html>"), "review"),
+        ((422, r#"[{"code":422,"description":"already exists"}]"#), "sent"),
+        ((400, r#"{"code":"409","description":"see R-7"}"#), "sent"),
+    ] {
+        let database = database().await;
+        let (url, posts) = scripted(&[answer]).await;
+        let id = NewReport::default().insert(&database, 1).await;
+        let service = service(&database, &url).await;
+        until_it(&database, id, expected, |push| push.push_state == expected).await;
+        service.stop().await;
+        assert_eq!(posts.lock().unwrap().len(), 1, "{answer:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_key_that_is_withdrawn_holds_the_backlog_and_kills_nothing() {
+    let database = database().await;
+    let refusal = (400, r#"[{"code":403,"description":"api_key is not valid"}]"#);
+    let (url, posts) = scripted(&[refusal; 2]).await;
+    let mut ids = Vec::new();
+    for number in 1..=3 {
+        ids.push(NewReport::default().insert(&database, number).await);
+    }
+    let service = service(&database, &url).await;
+    for &id in &ids {
+        assert_eq!(until(&database, id, "sent").await.push_attempts, 1);
+    }
+    service.stop().await;
+    assert_eq!(posts.lock().unwrap().len(), 5, "each refused alone, before somebody put it right");
+}
 
 #[derive(Default)]
 struct Endpoint {

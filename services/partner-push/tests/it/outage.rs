@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use testkit::{database, eventually};
+use testkit::{Database, database, eventually};
 use tokio::net::TcpListener;
 
 use crate::platform::{Platform, Reply};
@@ -47,7 +47,8 @@ async fn ten_hours_without_a_connection_leave_every_report_as_it_was() {
     }
     let flags = ["--partner-defer=1", "--poll=10", "--partner-drain-rate=1000"];
     let service = Service::start(&database, &format!("http://{address}"), &flags).await;
-    for so_far in (100..=TEN_HOURS).step_by(100) {
+    // Few at a time: on a busy machine each takes its time.
+    for so_far in (20..=TEN_HOURS).step_by(20) {
         eventually("trials", || async {
             let trips =
                 sqlx::query_scalar::<_, i32>("select coalesce(max(trips), 0) from report.push_breaker");
@@ -104,6 +105,33 @@ async fn a_wrong_right_or_path_holds_the_backlog_and_kills_nothing() {
     assert_eq!(refused.iter().filter(|outcome| *outcome == "misconfigured").count(), 3);
 }
 
+/// Waits until the breaker has opened so often in a row because we were refused.
+async fn until_refused(database: &Database, trips: i64) {
+    let reached =
+        "select coalesce(max(trips), 0)::int8 from report.push_breaker where cause = 'misconfigured'";
+    eventually("trials", || async { (database.count(reached).await >= trips).then_some(()) }).await;
+}
+
+/// However often they are refused, it is nobody's own while nobody is taken.
+#[tokio::test]
+async fn a_wrong_path_stays_a_matter_of_all_for_as_long_as_it_lasts() {
+    let (database, platform) = (database().await, Platform::start().await);
+    platform.fail_creates(Some(Reply::Refuse(404)));
+    let mut ids = Vec::new();
+    for number in 1..=3 {
+        ids.push(NewReport::default().insert(&database, number).await);
+    }
+    let flags = ["--partner-defer=1", "--poll=10", "--partner-parallel=1"];
+    let service = Service::with(&database, &platform, &flags).await;
+    until_refused(&database, 8).await;
+    platform.fail_creates(None);
+    for &id in &ids {
+        assert_eq!(until(&database, id, "sent").await.push_attempts, 1);
+    }
+    service.stop().await;
+    assert_eq!(platform.codes().len(), 3);
+}
+
 /// A platform that does not know a category, or gives us no right to it, may say so by the status of a wrong path.
 #[tokio::test]
 async fn a_category_that_alone_is_refused_its_path_or_right_holds_up_no_other() {
@@ -146,6 +174,23 @@ async fn a_category_that_alone_is_refused_its_path_or_right_holds_up_no_other() 
         service.stop().await;
         assert_eq!(platform.codes().len(), 8);
     }
+}
+
+#[tokio::test]
+async fn a_category_of_which_a_report_was_taken_since_is_not_what_is_refused() {
+    let (database, platform) = (database().await, Platform::start().await);
+    let flags = ["--partner-defer=1", "--poll=10", "--partner-parallel=1"];
+    let service = Service::with(&database, &platform, &flags).await;
+    platform.answer(&[Reply::Refuse(404)]);
+    let first = NewReport::default().insert(&database, 1).await;
+    until(&database, first, "sent").await;
+    assert_eq!(attempts(&database, first).await, ["misconfigured", "accepted"]);
+    platform.fail_creates(Some(Reply::Refuse(404)));
+    let second = NewReport::default().insert(&database, 2).await;
+    until_refused(&database, 3).await;
+    platform.fail_creates(None);
+    until(&database, second, "sent").await;
+    service.stop().await;
 }
 
 /// Being the oldest, its turn would come first also when the contractor is back after an outage.

@@ -184,11 +184,33 @@ async fn only_a_platform_that_can_be_searched_says_absent() {
             platform.found(body);
             platform.partner.find(&pass, "REF-2026-00001").await
         };
-        let empty = find(&kind.listed("")).await;
+        let empty = find(&kind.listed(&[])).await;
         assert_eq!(empty == Found::Absent, platform.partner.searchable(), "{}: {empty:?}", kind.name);
         assert!(matches!(find("{}").await, Found::Unclear(_)), "{}", kind.name);
         platform.others(500);
-        assert!(matches!(find(&kind.listed("")).await, Found::Unclear(_)), "{}", kind.name);
+        assert!(matches!(find(&kind.listed(&[])).await, Found::Unclear(_)), "{}", kind.name);
+    }
+}
+
+/// A platform may have another form of answer for those who do not say what they want.
+#[tokio::test]
+async fn every_request_says_in_what_it_wants_its_answer() {
+    for kind in KINDS {
+        let platform = Platform::start(kind).await;
+        platform.creates(201, kind.accepted, &[]);
+        create(&platform, photo()).await;
+        platform.partner.knock().await.unwrap();
+        let pass = platform.partner.pass().await.unwrap();
+        platform.partner.browse(&pass).await.unwrap();
+        platform.partner.find(&pass, "REF-2026-00001").await;
+        let at = |seconds| DateTime::from_timestamp(seconds, 0).unwrap();
+        platform.partner.list(&pass, at(1), at(2)).await;
+        platform.partner.redeem(&pass, "T-1").await;
+        let form = if kind.create.ends_with(".xml") { "application/xml" } else { "application/json" };
+        for asked in platform.asked() {
+            let said = asked.accept.unwrap_or_default();
+            assert!(said.starts_with(form) && !said.contains("*/*"), "{}: {} {said}", kind.name, asked.uri);
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use partner::{Found, Picture, Proof, Redeemed};
 use serde_json::{Value, json};
 
-use crate::platform::{AGREED, NESTED, OPEN311, Platform, RENAMED, incident, photo};
+use crate::platform::{AGREED, Kind, NESTED, OPEN311, Platform, RENAMED, incident, photo};
 
 #[tokio::test]
 async fn the_agreed_body_has_exactly_the_agreed_fields() {
@@ -38,7 +38,8 @@ async fn names_paths_and_codes_come_from_the_file() {
     assert_eq!(paths, ["/auth", "/v2/orders", "/v2/find"]);
     let login: Value = serde_json::from_str(&asked[0].body).unwrap();
     assert_eq!(login, json!({ "name": "abisu", "word": "pass word" }));
-    assert_eq!(asked[1].authorization.as_deref(), Some("Bearer t0ken"));
+    assert_eq!(asked[1].authorization.as_deref(), Some("JWT t0ken"));
+    assert_eq!(asked[2].authorization.as_deref(), Some("JWT t0ken"));
     let body: Value = serde_json::from_str(&asked[1].body).unwrap();
     let expected = json!({
         "ref": "REF-2026-00001",
@@ -53,6 +54,39 @@ async fn names_paths_and_codes_come_from_the_file() {
 }
 
 #[tokio::test]
+async fn a_photo_may_be_a_plain_text_and_what_never_changes_comes_from_the_file() {
+    for (file, with, without) in [
+        (
+            "fields: {photo: photo_b64, photo_data: null, photo_content_type: photo_mime}",
+            json!({ "photo_b64": "YSBwaWN0dXJl", "photo_mime": "image/jpeg" }),
+            json!({ "photo_b64": null, "photo_mime": null }),
+        ),
+        (
+            "fields: {photo_data: null, photo_content_type: null}\nconstants: {channel: whatsapp, meta.source: 7}",
+            json!({ "photo": "YSBwaWN0dXJl", "channel": "whatsapp", "meta": { "source": 7 } }),
+            json!({ "photo": null, "channel": "whatsapp", "meta": { "source": 7 } }),
+        ),
+        (
+            "fields: {photo_content_type: null}",
+            json!({ "photo": { "data": "YSBwaWN0dXJl" } }),
+            json!({ "photo": null }),
+        ),
+    ] {
+        let platform = Platform::start(Kind { file: Some(file), ..AGREED }).await;
+        for (picture, expected) in [(photo(), with), (Picture::None, without)] {
+            let prepared = platform.partner.prepare(&incident(picture));
+            let mut body: Value = serde_json::from_slice(&prepared.body).unwrap();
+            for agreed in
+                ["external_code", "category", "latitude", "longitude", "address", "note", "reported_at"]
+            {
+                assert!(body.as_object_mut().unwrap().remove(agreed).is_some(), "{file}: {agreed}");
+            }
+            assert_eq!(body, expected, "{file}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn what_is_nested_in_an_answer_is_found_by_its_path() {
     let platform = Platform::start(NESTED).await;
     platform.creates(201, NESTED.accepted, &[]);
@@ -61,7 +95,7 @@ async fn what_is_nested_in_an_answer_is_found_by_its_path() {
     let seen = platform.partner.create(&pass, &platform.partner.prepare(&incident(photo()))).await;
     let Proof::Answer(answer) = seen.proof else { panic!("an answer was expected") };
     assert_eq!(answer.id.as_deref(), Some("R-7"));
-    platform.found(&NESTED.listed(r#"{"keys":{"code":"REF-2026-00001","id":5}}"#));
+    platform.found(&NESTED.listed(&[r#"{"keys":{"code":"REF-2026-00001","id":5}}"#]));
     let found = platform.partner.find(&pass, "REF-2026-00001").await;
     assert_eq!(found, Found::Record { id: Some("5".to_owned()), count: 1 });
 }
@@ -137,6 +171,39 @@ async fn an_open311_400_that_does_not_blame_the_request_leaves_a_doubt() {
         let seen = platform.partner.create(&pass, &platform.partner.prepare(&incident(photo()))).await;
         let Proof::Answer(answer) = seen.proof else { panic!("an answer was expected") };
         assert_eq!(answer.unclear, unclear, "{body}");
+    }
+}
+
+#[tokio::test]
+async fn a_token_that_is_refused_by_a_400_is_no_refusal_of_the_report() {
+    let platform = Platform::start(Kind { file: Some("login: {scheme: null}"), ..AGREED }).await;
+    let pass = platform.partner.pass().await.unwrap();
+    for (body, access_refused) in
+        [(r#"{"error":"token expired"}"#, true), (r#"{"error":"category: invalid token"}"#, false)]
+    {
+        platform.creates(400, body, &[]);
+        let seen = platform.partner.create(&pass, &platform.partner.prepare(&incident(photo()))).await;
+        let Proof::Answer(answer) = seen.proof else { panic!("an answer was expected") };
+        assert_eq!(answer.access_refused, access_refused, "{body}");
+    }
+    assert_eq!(platform.posted()[0].authorization.as_deref(), Some("t0ken"));
+}
+
+/// One whose key has been withdrawn must cost no report its life.
+#[tokio::test]
+async fn an_open311_refusal_of_our_key_or_our_city_is_no_refusal_of_the_report() {
+    let platform = Platform::start(OPEN311).await;
+    let pass = platform.partner.pass().await.unwrap();
+    for (status, body, access_refused) in [
+        (400, r#"[{"code":403,"description":"Missing or invalid"}]"#, true),
+        (400, r#"[{"code":400,"description":"api_key is not valid"}]"#, true),
+        (422, r#"{"errors":[{"code":400,"description":"jurisdiction_id is unknown"}]}"#, true),
+        (400, r#"[{"code":400,"description":"lat is not valid"}]"#, false),
+    ] {
+        platform.creates(status, body, &[]);
+        let seen = platform.partner.create(&pass, &platform.partner.prepare(&incident(photo()))).await;
+        let Proof::Answer(answer) = seen.proof else { panic!("an answer was expected") };
+        assert_eq!((answer.access_refused, answer.unclear), (access_refused, false), "{body}");
     }
 }
 

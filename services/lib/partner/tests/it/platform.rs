@@ -40,8 +40,8 @@ pub(crate) struct Kind {
     pub(crate) exists: (u16, &'static str),
     /// A refusal that quotes what a citizen wrote.
     pub(crate) refused: (u16, &'static str),
-    /// What stands around a list.
-    pub(crate) envelope: (&'static str, &'static str),
+    /// What stands before, between and after the records of a list.
+    pub(crate) envelope: (&'static str, &'static str, &'static str),
 }
 
 pub(crate) const AGREED: Kind = Kind {
@@ -54,13 +54,13 @@ pub(crate) const AGREED: Kind = Kind {
     nameless: r#"{"id":null}"#,
     exists: (422, r#"{"error":"external_code already exists"}"#),
     refused: (422, r#"{"error":"note 'my neighbour Aitor' is invalid"}"#),
-    envelope: ("", ""),
+    envelope: ("[", ",", "]"),
 };
 
 pub(crate) const RENAMED: Kind = Kind {
     name: "renamed",
     file: Some(
-        "login: {path: /auth, user: name, password: word, token: jwt, expires_in: life}
+        "login: {path: /auth, user: name, password: word, token: jwt, expires_in: life, scheme: JWT}
 create: {path: /v2/orders, id: order}
 search: {path: /v2/find, query: ref, external_code: ref, id: order}
 list: {path: /v2/all, since: from, until: to, most: 4}
@@ -80,7 +80,7 @@ categories: {PINTADAS: \"0417\"}
     nameless: r#"{"id":"R-7"}"#,
     exists: (400, r#"{"error":"Ref: ya existe"}"#),
     refused: (422, r#"{"error":"text 'my neighbour Aitor' is invalid"}"#),
-    envelope: ("", ""),
+    envelope: ("[", ",", "]"),
 };
 
 /// Everything that it answers is within something else.
@@ -105,7 +105,7 @@ list: {path: /v3/all, most: 4, items: data.items}
     nameless: r#"{"id":"R-7","data":[]}"#,
     exists: (422, r#"{"errors":[{"field":"externalCode","message":"Has already been taken"}]}"#),
     refused: (422, r#"{"errors":[{"field":"note","message":"'my neighbour Aitor' is invalid"}]}"#),
-    envelope: (r#"{"data":{"total":9,"items":"#, "}}"),
+    envelope: (r#"{"data":{"total":9,"items":["#, ",", "]}}"),
 };
 
 pub(crate) const OPEN311: Kind = Kind {
@@ -125,15 +125,41 @@ pub(crate) const OPEN311: Kind = Kind {
     nameless: r#"[{"token":"T-1"}]"#,
     exists: (400, r#"[{"code":"400","description":"This request is a duplicate of R-7"}]"#),
     refused: (400, r#"[{"code":400,"description":"description 'my neighbour Aitor' is not valid"}]"#),
-    envelope: ("", ""),
+    envelope: ("[", ",", "]"),
 };
 
-pub(crate) const KINDS: [Kind; 4] = [AGREED, RENAMED, NESTED, OPEN311];
+/// One that has no JSON.
+pub(crate) const OPEN311_XML: Kind = Kind {
+    name: "open311 in xml",
+    file: Some("adapter: open311\nopen311: {format: xml}\n"),
+    create: "/requests.xml",
+    list: Some(List {
+        path: "/requests.xml",
+        names: ("start_date", "end_date"),
+        most: 1000,
+        record: "<request><service_request_id>ID</service_request_id><description>1 &lt; 2\n[CODE]</description></request>",
+    }),
+    pictured: OPEN311.pictured,
+    accepted: "<?xml version=\"1.0\"?>\n<service_requests><request><service_request_id>R-7</service_request_id></request></service_requests>",
+    nameless: "<service_requests><request><token>T-1</token></request></service_requests>",
+    exists: (
+        422,
+        "<errors><error><code>422</code><description>External reference already exists</description></error></errors>",
+    ),
+    refused: (
+        400,
+        "<errors><error><code>400</code><description>description 'my neighbour Aitor' is not valid</description></error></errors>",
+    ),
+    envelope: ("<service_requests>", "", "</service_requests>"),
+};
+
+pub(crate) const KINDS: [Kind; 5] = [AGREED, RENAMED, NESTED, OPEN311, OPEN311_XML];
 
 impl Kind {
     /// A list as the platform shows it.
-    pub(crate) fn listed(&self, records: &str) -> String {
-        format!("{}[{records}]{}", self.envelope.0, self.envelope.1)
+    pub(crate) fn listed(&self, records: &[&str]) -> String {
+        let (before, between, after) = self.envelope;
+        format!("{before}{}{after}", records.join(between))
     }
 }
 
@@ -143,6 +169,7 @@ pub(crate) struct Asked {
     pub(crate) method: Method,
     pub(crate) uri: Uri,
     pub(crate) authorization: Option<String>,
+    pub(crate) accept: Option<String>,
     pub(crate) body: String,
 }
 
@@ -186,7 +213,7 @@ impl Platform {
             path
         });
         flags.extend(path.as_ref().map(|path| format!("--partner-platform-file={}", path.display())));
-        if kind.name != OPEN311.name {
+        if !kind.name.starts_with(OPEN311.name) {
             flags.push("--partner-search".to_owned());
         }
         let config = Args::try_parse_from(flags).unwrap().partner.config().unwrap();
@@ -242,9 +269,10 @@ async fn answer(
     body: Bytes,
 ) -> Response {
     let mut inner = inner.lock().unwrap();
-    let authorization = headers.get("authorization").map(|value| value.to_str().unwrap().to_owned());
+    let header = |name| headers.get(name).map(|value| value.to_str().unwrap().to_owned());
+    let (authorization, accept) = (header("authorization"), header("accept"));
     let body = String::from_utf8(body.to_vec()).unwrap();
-    inner.asked.push(Asked { method: method.clone(), uri: uri.clone(), authorization, body });
+    inner.asked.push(Asked { method: method.clone(), uri: uri.clone(), authorization, accept, body });
     let status = |status| StatusCode::from_u16(status).unwrap();
     if method == Method::POST && uri.path() == kind.create {
         let (code, body, extra) = inner.creates.clone();
@@ -268,7 +296,7 @@ async fn answer(
         let (from, until) = (asked(list.names.0), asked(list.names.1));
         let within = inner.records.iter().filter(|(at, _)| (from..=until).contains(at));
         let shown: Vec<&str> = within.map(|(_, record)| record.as_str()).take(list.most).collect();
-        (status(inner.others), kind.listed(&shown.join(","))).into_response()
+        (status(inner.others), kind.listed(&shown)).into_response()
     } else if uri.path().starts_with("/tokens/") {
         (status(inner.others), inner.token.clone()).into_response()
     } else {

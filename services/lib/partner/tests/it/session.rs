@@ -4,9 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use axum::http::StatusCode;
-use axum::routing::post;
+use axum::http::{HeaderMap, StatusCode};
+use axum::routing::{get, post};
 use axum::{Json, Router};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use clap::Parser;
 use partner::args::PartnerArgs;
 use partner::{NoPass, Partner, Timeouts};
@@ -44,15 +46,22 @@ async fn door_with(life: u64, password: &str) -> Door {
             life => Ok(Json(json!({ "token": format!("token-{number}"), "expires_in": life }))),
         }
     };
-    let router = Router::new().route("/api/login", post(login));
+    let partner = connect(Router::new().route("/api/login", post(login)), &[password]).await;
+    Door { partner, logins, answers }
+}
+
+/// The adapter for a platform; further flags win.
+async fn connect(router: Router, flags: &[&str]) -> Arc<dyn Partner> {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("--partner-url=http://{}", listener.local_addr().unwrap());
     tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-    let flags = ["test", &url, "--partner-user=abisu", password];
+    let password = flags.iter().any(|flag| flag.contains("password"));
+    let always = ["test", &url, "--partner-user=abisu"].into_iter();
+    let flags = always.chain((!password).then_some("--partner-password=word")).chain(flags.iter().copied());
     let config = Args::try_parse_from(flags).unwrap().partner.config().unwrap();
     let second = Duration::from_secs(1);
     let timeouts = Timeouts { connect: second, send: second * 20, login: second * 20 };
-    Door { partner: partner::connect(&config, timeouts).unwrap().into(), logins, answers }
+    partner::connect(&config, timeouts).unwrap().into()
 }
 
 /// Eight who want a pass at the same time, of whom one logs in.
@@ -103,6 +112,52 @@ async fn a_token_is_replaced_before_it_ends_and_when_it_is_refused_and_only_then
     assert_eq!(door.partner.pass().await.unwrap().0, second.0);
     door.partner.forget(&second).await;
     assert_ne!(door.partner.pass().await.unwrap().0, second.0);
+}
+
+/// As many platforms answer: a token by itself, or named and without its life, that says when it ends and not since when
+/// it is good.
+#[tokio::test]
+async fn a_token_that_says_only_when_it_ends_is_replaced_before_that() {
+    for named in [true, false] {
+        let login = async move || {
+            let part = |value: Value| URL_SAFE_NO_PAD.encode(value.to_string());
+            // Their clock is their own; the answer's date tells it.
+            let (there, nonce) = (1_000_000_000, rand::random::<u32>());
+            let token = format!("{}.{}.c2ln", part(json!({})), part(json!({ "exp": there + 2, "n": nonce })));
+            let body = if named { json!({ "token": token }).to_string() } else { token };
+            ([("date", "Sun, 09 Sep 2001 01:46:40 GMT")], body)
+        };
+        let partner = connect(Router::new().route("/api/login", post(login)), &[]).await;
+        let (had, first) = (Instant::now(), partner.pass().await.unwrap());
+        assert_eq!(partner.pass().await.unwrap().0, first.0, "it is kept for as long as it is good");
+        while partner.pass().await.unwrap().0 == first.0 {
+            assert!(had.elapsed() < Duration::from_secs(2), "a token was given out that has ended");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+}
+
+/// The pass may end among thousands of questions.
+#[tokio::test]
+async fn a_list_goes_on_where_a_token_ends() {
+    let logins = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&logins);
+    let login = async move || {
+        let number = count.fetch_add(1, Ordering::SeqCst) + 1;
+        Json(json!({ "token": format!("token-{number}") }))
+    };
+    let all = async move |headers: HeaderMap| {
+        let spent = headers["authorization"] == "Bearer token-1";
+        if spent { Err(StatusCode::UNAUTHORIZED) } else { Ok(Json(json!([]))) }
+    };
+    let file = std::env::temp_dir().join(format!("abisu-listing-{}.yaml", rand::random::<u64>()));
+    std::fs::write(&file, "list: {path: /all}\n").unwrap();
+    let router = Router::new().route("/api/login", post(login)).route("/all", get(all));
+    let partner = connect(router, &[&format!("--partner-platform-file={}", file.display())]).await;
+    std::fs::remove_file(file).unwrap();
+    let at = |seconds| chrono::DateTime::from_timestamp(seconds, 0).unwrap();
+    assert_eq!(partner::list::all(partner.as_ref(), at(0), at(60)).await, Ok(Vec::new()));
+    assert_eq!(logins.load(Ordering::SeqCst), 2);
 }
 
 #[tokio::test]

@@ -29,7 +29,9 @@ async fn attempt(context: &Context, claimed: &Claimed, place: &Place, stopping: 
     context.marks.ask(claimed);
     let plan = Arc::new(plan(context, claimed, place, stopping).await);
     runtime::failpoint!("handle.planned");
-    match patiently(|| write::commit(&context.pool, Arc::clone(&context.process), Arc::clone(&plan))).await {
+    let commit =
+        || write::commit(&context.pool, Arc::clone(&context.process), Arc::clone(&plan), &context.queues);
+    match patiently(commit).await {
         Ok(written) => {
             context.queues.settled(&plan.channel, plan.settlement.outcome, &Ok(()));
             for queue in written.queues() {

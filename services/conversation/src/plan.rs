@@ -24,7 +24,7 @@ use crate::{Context, store};
 /// How long the provider keeps inbound media: seven days, less a margin.
 const MEDIA_LIFE: TimeDelta = TimeDelta::hours(156);
 /// How long a chat whose history is damaged waits for a person.
-const DAMAGED: Duration = Duration::from_secs(60);
+pub(crate) const DAMAGED: Duration = Duration::from_secs(60);
 
 /// One decided event, ready to be written.
 #[derive(Debug)]
@@ -112,6 +112,10 @@ pub(crate) async fn plan(
     for (index, event) in claimed.events.iter().enumerate() {
         if stopping.is_cancelled() {
             plan.settlement.outcome = Outcome::Release;
+            break;
+        }
+        if event.seq != plan.settlement.done_seq + 1 {
+            // What is missing is the next claim's head.
             break;
         }
         let attempts = if index == 0 { claimed.attempts } else { 1 };

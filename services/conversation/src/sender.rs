@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::patience::{may_pass, patiently};
+use crate::plan::DAMAGED;
 use crate::send::{Errand, Sent, send};
 use crate::{Context, outage, said, store, translate};
 
@@ -121,9 +122,17 @@ async fn send_all(
         Ok(aliases) => translate::recipient(aliases),
         Err(error) => return (chat.from_seq, database(context, &error), Some("no_recipient".to_owned())),
     };
+    if chat.outbounds.first().is_none_or(|reply| reply.seq != chat.from_seq + 1) {
+        tracing::error!(chat.id = %chat.chat_id, "the next reply of a chat is not there: its history is damaged");
+        return (chat.from_seq, Outcome::Defer(DAMAGED), Some("missing_reply".to_owned()));
+    }
     let until = claimed_at + context.config.lease.length.saturating_sub(context.config.send_timeout);
     let mut done_seq = chat.from_seq;
     for (index, reply) in chat.outbounds.iter().enumerate() {
+        if reply.seq != done_seq + 1 {
+            // What is missing is the next claim's head.
+            return (done_seq, Outcome::Done, None);
+        }
         if stopping.is_cancelled() || Instant::now() >= until {
             return (done_seq, Outcome::Release, None);
         }

@@ -5,8 +5,10 @@
 //! lock of that chat, so the order of the locks below it (report, sender) can close no circle.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use bus::mailbox::{bury, settle};
+use bus::metrics::QueueMetrics;
 use bus::outbound::{NewOutbound, enqueue};
 use bus::photo::NewFetch;
 use bus::wake::Queue;
@@ -39,7 +41,7 @@ impl Written {
     }
 }
 
-/// Commits a plan.
+/// Commits a plan. Races that it lost on the way are counted in `queues`.
 ///
 /// # Errors
 /// [`bus::Error::Fenced`]: the loan is over, and nothing was written by this call. The database's otherwise.
@@ -47,8 +49,17 @@ pub(crate) async fn commit(
     pool: &PgPool,
     process: Arc<Process>,
     plan: Arc<Plan>,
+    queues: &QueueMetrics,
 ) -> Result<Written, bus::Error> {
-    with_tx(pool, (process, plan), |tx, (process, plan)| Box::pin(write(tx, &process.forms, plan))).await
+    let runs = Arc::new(AtomicU64::new(0));
+    let input = (process, Arc::clone(&plan), Arc::clone(&runs));
+    let written = with_tx(pool, input, |tx, (process, plan, runs)| {
+        runs.fetch_add(1, Ordering::Relaxed);
+        Box::pin(write(tx, &process.forms, plan))
+    });
+    let written = written.await;
+    queues.raced(&plan.channel, runs.load(Ordering::Relaxed).saturating_sub(1));
+    written
 }
 
 /// A reply, with the report it speaks of.

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use bus::append::{Appender, Delivery, NewEvent};
-use serde_json::{Value, json};
+use channel::{Kind, Message};
+use serde_json::Value;
 use sqlx::{Connection, Executor, PgConnection};
 use uuid::Uuid;
 
@@ -245,18 +246,27 @@ async fn a_rejection_is_read_again_and_what_is_in_it_is_stored_once() {
 async fn a_rejection_that_the_database_refuses_again_stays_to_be_seen() {
     let desk = Desk::new().await;
     desk.database.pool.execute("delete from inbound.rejection").await.unwrap();
-    let payload = json!({
-        "message_id": "wamid.nul", "kind": "text", "phone": "34600000009", "user_id": null, "profile_name": null,
-        "sent_at": null, "text": "my\u{0}street", "reply_to": null, "attachments": [], "interactive": null,
-        "group": false, "metadata": {},
-    });
+    let message = Message {
+        message_id: "wamid.nul".to_owned(),
+        kind: Kind::Text,
+        phone: Some("34600000009".to_owned()),
+        user_id: None,
+        profile_name: None,
+        sent_at: None,
+        text: Some("my\0street".to_owned()),
+        reply_to: None,
+        attachments: Vec::new(),
+        interactive: None,
+        group: false,
+        metadata: serde_json::Map::new(),
+    };
     let event = NewEvent {
         activity_id: Uuid::now_v7(),
         message_id: "wamid.nul".to_owned(),
         kind: "text".to_owned(),
         user_id: None,
         phone: Some("34600000009".to_owned()),
-        payload,
+        payload: serde_json::to_value(&message).unwrap(),
         sent_at: None,
     };
     let delivery = Delivery {
@@ -272,7 +282,7 @@ async fn a_rejection_that_the_database_refuses_again_stays_to_be_seen() {
     assert_eq!(appender.append(delivery).await.unwrap().rejected, 1);
 
     let said = desk.good(&["rejected", "replay", "--channel", "whatsapp", "--because", "mended"]).await;
-    assert!(said.contains("still rejected"), "{said}");
+    assert!(said.contains("still rejected: not all that is in it can be stored"), "{said}");
     assert!(said.contains("0 rejections are replayed: 0 messages stored, 0 there already"), "{said}");
     let listed: Value = serde_json::from_str(&desk.good(&["rejected", "list", "--json"]).await).unwrap();
     assert_eq!(listed.as_array().unwrap().len(), 1, "{listed}");

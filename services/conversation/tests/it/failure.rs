@@ -164,6 +164,42 @@ async fn what_the_database_refuses_is_charged_to_its_event_and_given_up() {
 }
 
 #[tokio::test]
+async fn a_settle_that_loses_a_deadlock_is_made_again_at_once_and_counted() {
+    let world = World::new().await;
+    // The first settle of all loses. A sequence is not rolled back.
+    world.run("create sequence public.once").await;
+    world.run("grant usage on sequence public.once to abisu_conversation").await;
+    world
+        .run(
+            "create function public.lose() returns trigger language plpgsql as
+             $$ begin
+               if nextval('public.once') = 1 then raise exception 'a deadlock' using errcode = '40P01'; end if;
+               return new;
+             end $$",
+        )
+        .await;
+    world
+        .run(
+            "create trigger lose before update on chat.chat for each row when (new.done_seq > old.done_seq)
+             execute function public.lose()",
+        )
+        .await;
+    let service = world.serve().await;
+    let citizen = world.citizen("34600400024").await;
+
+    citizen.begins().await;
+
+    let channel = conversation::config::CHANNEL;
+    service
+        .until_metric(&format!(
+            "abisu_conversation_queue_races_total{{queue=\"inbound\",channel=\"{channel}\"}} 1"
+        ))
+        .await;
+    assert_eq!(world.value::<i16>("select lost from chat.chat").await, 0);
+    assert_eq!(world.value::<i64>("select count(*) from inbound.dead").await, 0);
+}
+
+#[tokio::test]
 async fn a_session_that_nobody_can_read_costs_one_event_and_not_the_chat() {
     let world = World::new().await;
     let _service = world.serve().await;
@@ -191,4 +227,54 @@ async fn a_missing_event_stops_its_chat_and_no_other() {
 
     world.until("select bool_or(head_error = 'missing_event' and done_seq = 0) from chat.chat").await;
     assert!(damaged.conversation().await.is_empty());
+}
+
+#[tokio::test]
+async fn an_event_that_is_missing_between_others_is_not_stepped_over() {
+    let world = World::new().await;
+    let citizen = world.citizen("34600400021").await;
+    let service = world.serve().await;
+    citizen.begins().await;
+    service.stop().await;
+    let now = Some(chrono::Utc::now());
+    let words = ["ayuda", "ayuda", "ayuda"].map(|word| text(&citizen.phone, word, now));
+    world.webhook.bring(words.to_vec()).await;
+    world.run("delete from inbound.event where seq = 4").await;
+
+    let _service = world.serve().await;
+
+    assert!(citizen.hears_text().await.starts_with("Para avisar"));
+    world.until("select head_error = 'missing_event' and done_seq = 3 from chat.chat").await;
+}
+
+#[tokio::test]
+async fn a_missing_reply_stops_its_chat_and_no_other() {
+    let world = World::new().await;
+    let (damaged, other) = (world.citizen("34600400022").await, world.citizen("34600400023").await);
+    let service = world.serve().await;
+    damaged.begins().await;
+    world.at_rest().await;
+    service.stop().await;
+    world
+        .run(
+            "insert into chat.outbound (id, chat_id, channel, seq, payload, expires_at)
+             select gen_random_uuid(), chat_id, channel, seq + 3, payload, expires_at from chat.outbound",
+        )
+        .await;
+    world.run("delete from chat.outbound where seq = 5").await;
+    world.run("update chat.sender set next_seq = 5, ready_at = now()").await;
+
+    let _service = world.serve().await;
+    other.begins().await;
+
+    // The third is missing at once, the fourth is there and waits behind it.
+    let stopped = "select head_error = 'missing_reply' and done_seq = 2 and ready_at > now() from chat.sender
+                   where next_seq = 5";
+    world.until(stopped).await;
+    assert_eq!(damaged.conversation().await.len(), 2);
+    world.run("update chat.outbound set seq = 3 where seq = 4").await;
+    world.run("update chat.sender set ready_at = now() where next_seq = 5").await;
+    let next = "select head_error = 'missing_reply' and done_seq = 3 from chat.sender where next_seq = 5";
+    world.until(next).await;
+    assert_eq!(damaged.conversation().await.len(), 3, "what comes before the gap is sent");
 }

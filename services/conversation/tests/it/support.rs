@@ -50,6 +50,20 @@ impl Service {
     }
 }
 
+impl Service {
+    /// Waits until the admin port would tell this line.
+    pub(crate) async fn until_metric(&self, line: &str) {
+        testkit::eventually(line, async || {
+            let mut text = String::new();
+            self.shell
+                .metrics(|registry| prometheus_client::encoding::text::encode(&mut text, registry))
+                .unwrap();
+            text.lines().any(|told| told == line).then_some(())
+        })
+        .await;
+    }
+}
+
 impl Drop for Service {
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {

@@ -107,6 +107,7 @@ pub struct QueueMetrics {
     oldest_seconds: Family<QueueLabels, Gauge<f64, AtomicU64>>,
     dead: Family<ChannelLabels, Gauge>,
     settles: Family<SettleLabels, Counter>,
+    races: Family<QueueLabels, Counter>,
     expired: Family<QueueLabels, Counter>,
     stalled: Family<ChannelLabels, Counter>,
     woken: Family<ChannelLabels, Counter>,
@@ -125,6 +126,11 @@ impl QueueMetrics {
         );
         registry.register("queue_dead", "Dead events that wait for a person", self.dead.clone());
         registry.register("queue_settles", "Loans of this process, by how they ended", self.settles.clone());
+        registry.register(
+            "queue_races",
+            "Settles that lost a deadlock or another race and were made again",
+            self.races.clone(),
+        );
         registry.register("queue_expired", "Leases that ran out, as claims find them", self.expired.clone());
         registry.register(
             "queue_stalled",
@@ -167,6 +173,14 @@ impl QueueMetrics {
     /// (`refused`), after races lost too often (`deadlocked`), or because the database was away.
     pub fn settled(&self, channel: &str, outcome: Outcome, settled: &Result<(), Error>) {
         self.ended(INBOUND, channel, outcome, settled);
+    }
+
+    /// A settle was made again so often, because the database let it lose a race (40P01, 40001).
+    pub fn raced(&self, channel: &str, times: u64) {
+        if times > 0 {
+            let labels = QueueLabels { queue: INBOUND, channel: channel.to_owned() };
+            self.races.get_or_create(&labels).inc_by(times);
+        }
     }
 
     /// As [`QueueMetrics::settled`], of a loan of replies.

@@ -237,9 +237,17 @@ pub async fn enqueue_once(
     trace_context: Option<&str>,
     outbound: NewOutbound,
 ) -> Result<bool, Error> {
-    // The lock first, in a statement of its own: of two who say the same, the second sees what the first did.
+    // The lock first, in a statement of its own and on a row that is there: of two who say the same, the second sees what
+    // the first did, also where it is the first that the chat ever hears.
+    sqlx::query!(
+        "insert into chat.sender (id, channel) values ($1, $2) on conflict (id) do nothing",
+        chat_id,
+        channel
+    )
+    .execute(&mut *tx)
+    .await?;
     sqlx::query!("select id from chat.sender where id = $1 for no key update", chat_id)
-        .fetch_optional(&mut *tx)
+        .fetch_one(&mut *tx)
         .await?;
     let said = sqlx::query_scalar!(
         r#"select exists (select from chat.outbound where id = $1) as "said!""#,

@@ -112,6 +112,13 @@ async fn part_of(lanes: &Lanes, mut part: Vec<Item>, may_leave: bool) -> Ended {
                     return failed(part, error);
                 }
             }
+            // Corruption is of some rows, and theirs is the chat that suffers for it. Any other fault of ours is of the
+            // statement, and would only be met as often as there are halves.
+            Class::Bug if !alone && code(&error).is_some_and(|code| code.starts_with("XX")) => {
+                lanes.metrics.split.inc();
+                let (first, second) = halve(part);
+                return Ended::Halves(first, second);
+            }
             Class::Data | Class::Bug => return failed(part, error),
         }
     }

@@ -107,38 +107,14 @@ async fn a_chat_that_is_set_aside_is_counted() {
     call.await.unwrap().unwrap();
 }
 
-/// Two phones whose messages go in one commit: in one lane, that is.
-async fn lane_mates(world: &World) -> [String; 2] {
-    let first = "34600000000".to_owned();
-    for n in 1..40 {
-        let other = format!("346000000{n:02}");
-        world.append(vec![by_phone(&first, &format!("a{n}")), by_phone(&other, &format!("b{n}"))]).await;
-        let commits: i64 = sqlx::query_scalar(
-            "select count(distinct xmin::text) from inbound.event where message_id = any ($1)",
-        )
-        .bind(vec![format!("a{n}"), format!("b{n}")])
-        .fetch_one(&world.pool)
-        .await
-        .unwrap();
-        if commits == 1 {
-            return [first, other];
-        }
-    }
-    panic!("no two of forty share one of two lanes");
-}
-
 /// Nothing of ours takes chats in another order; a person's transaction may.
 #[tokio::test]
 async fn an_append_that_loses_a_deadlock_is_made_again_and_counted() {
     let world = world().await;
-    let mates = lane_mates(&world).await;
-    let mut chats: Vec<Uuid> =
-        sqlx::query_scalar("select chat_id from chat.alias where value = any ($1) order by chat_id")
-            .bind(mates.to_vec())
-            .fetch_all(&world.pool)
-            .await
-            .unwrap();
-    let (high, low) = (chats.pop().unwrap(), chats.pop().unwrap());
+    let phones = ["34600000001", "34600000002"];
+    let mut chats = [world.chat_with(phones[0], 1).await, world.chat_with(phones[1], 1).await];
+    chats.sort_unstable();
+    let [low, high] = chats;
     world.run("alter function inbound.append_v1 set lock_timeout = '20s'").await;
     // Who looks for a circle first loses: the append after two seconds, the other long after the end of this test.
     let appender = Appender::new(world.pool_with(&[("deadlock_timeout", "2s")]).await, PATIENCE);
@@ -149,7 +125,7 @@ async fn an_append_that_loses_a_deadlock_is_made_again_and_counted() {
     sqlx::query(lock).bind(high).execute(&mut *held).await.unwrap();
     let call = tokio::spawn({
         let appender = appender.clone();
-        let events = mates.iter().map(|phone| by_phone(phone, &format!("{phone} again"))).collect();
+        let events = phones.iter().map(|phone| by_phone(phone, &format!("{phone} again"))).collect();
         async move { appender.append(delivery(events)).await }
     });
     world.someone_waits().await;

@@ -93,6 +93,34 @@ async fn a_delivery_of_nothing_but_poison_is_kept_with_its_body() {
     );
 }
 
+/// A damaged row of one chat must not be the silence of all that come in beside it.
+#[tokio::test]
+async fn what_is_broken_in_one_chat_stops_that_chat_alone() {
+    let world = world().await;
+    let broken = world.chat_with("34600000007", 1).await;
+    world
+        .run(
+            "create function public.broken() returns trigger language plpgsql as
+             $$ begin raise exception 'a damaged page' using errcode = 'XX001'; end $$",
+        )
+        .await;
+    let trigger = format!(
+        "create trigger broken before insert on inbound.event for each row when (new.chat_id = '{broken}')
+         execute function public.broken()"
+    );
+    sqlx::query(sqlx::AssertSqlSafe(trigger)).execute(&world.db.pool).await.unwrap();
+    let events = (0..20).map(|n| by_phone(&format!("346000000{n:02}"), &format!("m{n:02}"))).collect();
+    let error = world.appender.append(delivery(events)).await.unwrap_err();
+    assert!(matches!(error, Error::Refused(_)), "{error}");
+    let stored = "select count(*) from inbound.event where message_id like 'm%'";
+    assert_eq!(world.db.count(stored).await, 19, "the others of the delivery are stored");
+    assert_eq!(
+        world.db.count("select count(*) from inbound.rejection").await,
+        0,
+        "and no message is to blame"
+    );
+}
+
 #[tokio::test]
 async fn whatever_a_sender_can_put_into_a_message_becomes_a_rejection() {
     let world = world().await;

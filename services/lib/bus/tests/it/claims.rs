@@ -148,10 +148,14 @@ async fn a_backoff_keeps_the_order_of_its_chat() {
 }
 
 #[tokio::test]
-async fn an_event_is_found_also_where_its_clock_was_behind_that_of_its_chat() {
+async fn an_event_is_found_also_where_its_clock_was_behind_that_of_its_chat_or_before_ours() {
     let world = world().await;
     world.chat_with("34600000001", 2).await;
     world.run("update chat.chat set oldest_at = oldest_at + interval '59 minutes'").await;
+    let loan = world.claim_one(10).await;
+    assert_eq!(messages(&loan), ["34600000001-1", "34600000001-2"]);
+    world.settle(&loan, 0, Outcome::Release).await.unwrap();
+    world.run("update inbound.event set received_at = received_at + interval '59 minutes'").await;
     assert_eq!(messages(&world.claim_one(10).await), ["34600000001-1", "34600000001-2"]);
 }
 
@@ -183,8 +187,8 @@ async fn what_waits_on_another_channel_is_not_even_looked_at() {
         )
         .await;
     world.chat_with("34600000001", 1).await;
-    // As the services connect.
-    let pool = world.pool_with(&[("enable_seqscan", "off")]).await;
+    // One session, which is asked what it read; as the services connect.
+    let pool = world.pool_of(1, &[("enable_seqscan", "off")]).await;
     let read = async || {
         sqlx::query("select pg_stat_force_next_flush()").execute(&pool).await.unwrap();
         world

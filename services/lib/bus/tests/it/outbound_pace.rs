@@ -137,3 +137,20 @@ async fn a_word_is_said_once_for_its_cause_however_many_say_it() {
     let loan = outbound::claim(&world.pool, CHANNEL, Uuid::now_v7(), 10, 10, LEASE).await.unwrap().remove(0);
     assert_eq!(loan.outbounds.iter().map(|outbound| outbound.seq).collect::<Vec<_>>(), [1, 2]);
 }
+
+#[tokio::test]
+async fn the_first_word_that_a_chat_ever_hears_is_said_once_too() {
+    let world = world().await;
+    let (chat, id) = (Uuid::now_v7(), Uuid::now_v7());
+    let mut other = world.connect().await;
+    let mut held = sqlx::Connection::begin(&mut other).await.unwrap();
+    let expires_at = Utc::now() + Days::new(1);
+    let word = NewOutbound { id, payload: serde_json::json!("word"), prompt: None, report_id: None };
+    assert!(outbound::enqueue_once(&mut held, CHANNEL, chat, expires_at, None, word).await.unwrap());
+    let (said, ()) = tokio::join!(say(&world, chat, id), async {
+        world.someone_waits().await;
+        held.commit().await.unwrap();
+    });
+    assert!(!said);
+    assert_eq!(world.db.count("select count(*) from chat.sender where next_seq = 2").await, 1, "no hole");
+}

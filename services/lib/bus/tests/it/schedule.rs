@@ -127,7 +127,7 @@ async fn work(pool: PgPool, mut random: StdRng, held: Arc<Mutex<Vec<Held>>>) -> 
                 1 => (done.min(all - 1), Outcome::Defer(Duration::from_millis(5))),
                 2 => (done, Outcome::Release),
                 // Somebody else finds the lease over while this one still works.
-                3 => {
+                3..=5 => {
                     sqlx::query("update chat.chat set ready_at = now() where id = $1 and epoch = $2")
                         .bind(loan.chat_id)
                         .bind(loan.epoch)

@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 
+use serde_json::json;
 use testkit::eventually;
 
 use crate::crash::accounted_for;
@@ -49,6 +50,42 @@ async fn ingest_dying_around_an_append_loses_and_doubles_nothing() {
         &[("append.call", 0), ("append.stored", 0), ("append.call", 3), ("append.stored", 3)],
     )
     .await;
+}
+
+/// A message to a number that nobody has: it is kept first, and then the row of its delivery.
+#[tokio::test(flavor = "multi_thread")]
+async fn ingest_dying_beside_a_rejection_keeps_it_once() {
+    let folder = std::env::temp_dir().join(format!("abisu-places-rejection-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let town = Town::start("dying-rejection", &[("ABISU_FAILPOINTS", folder.to_str().unwrap())]).await;
+    for place in ["append.call", "append.stored"] {
+        let body = json!({"object": "whatsapp_business_account", "entry": [{"id": "1", "changes": [{
+            "field": "messages",
+            "value": {
+                "messaging_product": "whatsapp",
+                "metadata": {"display_phone_number": "1", "phone_number_id": "999"},
+                "contacts": [{"wa_id": "34600000009"}],
+                "messages": [{"from": "34600000009", "id": format!("wamid.{place}"), "timestamp": "1764500000",
+                              "type": "text", "text": {"body": "Hola"}}],
+            },
+        }]}]});
+        let raw = json!({"body": body.to_string()});
+        std::fs::write(folder.join(place), "").unwrap();
+        eventually("a call is answered, as a provider sends it again until then", async || {
+            let answer = town.simulator.post("/control/webhook/raw", &raw).await.ok()?;
+            (answer["status"] == 200).then_some(())
+        })
+        .await;
+        assert!(!folder.join(place).exists(), "a service dies at {place}");
+    }
+    let kept: Vec<String> =
+        sqlx::query_scalar("select message_id from inbound.rejection order by message_id")
+            .fetch_all(&town.database.pool)
+            .await
+            .unwrap();
+    assert_eq!(kept, ["wamid.append.call", "wamid.append.stored"]);
+    assert_eq!(town.database.count("select count(*) from inbound.event").await, 0);
+    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]

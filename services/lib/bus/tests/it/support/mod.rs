@@ -191,9 +191,14 @@ impl World {
 
     /// A pool with settings of its own, `name=value`.
     pub(crate) async fn pool_with(&self, settings: &[(&str, &str)]) -> PgPool {
+        self.pool_of(4, settings).await
+    }
+
+    /// As [`World::pool_with`], with so many connections: all that is asked of one comes in its order.
+    pub(crate) async fn pool_of(&self, connections: u32, settings: &[(&str, &str)]) -> PgPool {
         let options = PgConnectOptions::from_str(&self.db.url).expect("the URL is valid");
         PgPoolOptions::new()
-            .max_connections(4)
+            .max_connections(connections)
             .connect_with(options.options(settings.iter().copied()))
             .await
             .expect("the database answers")

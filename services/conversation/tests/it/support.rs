@@ -48,19 +48,10 @@ impl Service {
         let stopped = tokio::time::timeout(PATIENCE, self.shell.stop()).await;
         assert!(stopped.is_ok(), "the service did not drain");
     }
-}
 
-impl Service {
     /// Waits until the admin port would tell this line.
     pub(crate) async fn until_metric(&self, line: &str) {
-        testkit::eventually(line, async || {
-            let mut text = String::new();
-            self.shell
-                .metrics(|registry| prometheus_client::encoding::text::encode(&mut text, registry))
-                .unwrap();
-            text.lines().any(|told| told == line).then_some(())
-        })
-        .await;
+        testkit::until_metric(&self.shell, line).await;
     }
 }
 

@@ -144,11 +144,7 @@ impl App {
 
     /// The service's own metrics, as they are scraped.
     pub(crate) fn metrics(&self) -> String {
-        self.shell.metrics(|registry| {
-            let mut text = String::new();
-            prometheus_client::encoding::text::encode(&mut text, registry).unwrap();
-            text
-        })
+        self.shell.metrics(|registry| testkit::scraped(registry))
     }
 
     pub(crate) async fn deliveries(&self) -> i64 {

@@ -10,6 +10,8 @@ use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 use std::time::Duration;
 
+use prometheus_client::registry::Registry;
+use runtime::Shell;
 use runtime::database::MIGRATIONS;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Executor, PgConnection, PgPool};
@@ -61,6 +63,15 @@ impl Database {
     /// If the statement is refused.
     pub async fn count(&self, sql: &'static str) -> i64 {
         sqlx::query_scalar(sql).fetch_one(&self.pool).await.expect("the count is a valid statement")
+    }
+
+    /// How many connections wait for a lock that another one holds.
+    pub async fn lock_waits(&self) -> i64 {
+        self.count(
+            "select count(*) from pg_stat_activity
+             where datname = current_database() and wait_event_type = 'Lock'",
+        )
+        .await
     }
 }
 
@@ -124,6 +135,28 @@ async fn make_template(
     // Renamed when complete, so that a run that is cut half way leaves no half template behind.
     on.execute(AssertSqlSafe(format!("alter database {building} rename to {name}"))).await?;
     Ok(())
+}
+
+/// What a scrape of these metrics gives.
+///
+/// # Panics
+/// If they cannot be written down.
+pub fn scraped(registry: &Registry) -> String {
+    let mut text = String::new();
+    prometheus_client::encoding::text::encode(&mut text, registry).expect("a String takes all");
+    text
+}
+
+/// Waits until the admin port of the service would tell this line.
+///
+/// # Panics
+/// As [`eventually`].
+pub async fn until_metric(shell: &Shell, line: &str) {
+    eventually(line, async || {
+        let text = shell.metrics(|registry| scraped(registry));
+        text.lines().any(|told| told == line).then_some(())
+    })
+    .await;
 }
 
 /// Polls `condition` until it gives a value.

@@ -58,14 +58,7 @@ impl Service {
 
     /// Waits until the admin port would tell this line.
     pub(crate) async fn until_metric(&self, line: &str) {
-        eventually(line, || async {
-            let mut text = String::new();
-            self.shell
-                .metrics(|registry| prometheus_client::encoding::text::encode(&mut text, registry))
-                .unwrap();
-            text.lines().any(|told| told == line).then_some(())
-        })
-        .await;
+        testkit::until_metric(&self.shell, line).await;
     }
 
     pub(crate) async fn stop(self) {

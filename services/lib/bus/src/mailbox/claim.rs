@@ -30,7 +30,8 @@ pub struct Claim<'a> {
 /// Takes leases on ready chats, oldest first, and reads their next events.
 ///
 /// Two statements: events are read in a snapshot of their own, after the leases, so that what is read does not depend on
-/// how the first one found and locked its rows. Both run on one connection, so that a busy pool cannot come between a lease and its work.
+/// how the first one found and locked its rows. Both run on one connection, so that a busy pool cannot come between a
+/// lease and its work.
 ///
 /// # Errors
 /// The database's. Leases that were taken are given back; where that fails too, they expire.

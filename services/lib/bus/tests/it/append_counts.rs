@@ -12,9 +12,7 @@ use crate::support::{PATIENCE, World, by_phone, delivery, world};
 fn text(appender: &Appender) -> String {
     let mut registry = Registry::default();
     appender.metrics().register(&mut registry);
-    let mut text = String::new();
-    prometheus_client::encoding::text::encode(&mut text, &registry).unwrap();
-    text
+    testkit::scraped(&registry)
 }
 
 fn counted(appender: &Appender, line: &str) -> bool {

@@ -19,17 +19,15 @@ pub(crate) async fn closed(connection: &mut sqlx::PgConnection) -> sqlx::Transac
     transaction
 }
 
-#[tokio::test]
-async fn what_gathers_while_a_commit_runs_goes_in_the_next_one() {
-    let world = world().await;
+/// One message is on its way to the database while 49 more come in, each by a call of its own: two commits.
+async fn gather(world: &World, phone: fn(usize) -> String) {
     world.run("alter function inbound.append_v1 set lock_timeout = '10s'").await;
     let mut other = world.connect().await;
     let held = closed(&mut other).await;
     let append = |n: usize| {
         let appender = world.appender.clone();
-        tokio::spawn(async move {
-            appender.append(delivery(vec![by_phone("34600000001", &format!("{n}"))])).await
-        })
+        let event = by_phone(&phone(n), &format!("{n}"));
+        tokio::spawn(async move { appender.append(delivery(vec![event])).await })
     };
     let mut calls = vec![append(0)];
     world.someone_waits().await;
@@ -41,6 +39,12 @@ async fn what_gathers_while_a_commit_runs_goes_in_the_next_one() {
     }
     // A transaction has one id, which its rows carry.
     assert_eq!(world.db.count("select count(distinct xmin::text) from inbound.event").await, 2);
+}
+
+#[tokio::test]
+async fn what_gathers_while_a_commit_runs_goes_in_the_next_one() {
+    let world = world().await;
+    gather(&world, |_| "34600000001".to_owned()).await;
     assert_eq!(world.db.count("select count(*) from inbound.delivery where length(body) > 0").await, 50);
     eventually("all room is given back", async || (world.appender.waiting() == 0).then_some(())).await;
 }
@@ -48,24 +52,7 @@ async fn what_gathers_while_a_commit_runs_goes_in_the_next_one() {
 /// A statement costs as much as several messages in it.
 #[tokio::test]
 async fn a_few_of_many_chats_go_in_one_commit() {
-    let world = world().await;
-    world.run("alter function inbound.append_v1 set lock_timeout = '10s'").await;
-    let mut other = world.connect().await;
-    let held = closed(&mut other).await;
-    let append = |n: usize| {
-        let appender = world.appender.clone();
-        let event = by_phone(&format!("346000000{n:02}"), &format!("{n}"));
-        tokio::spawn(async move { appender.append(delivery(vec![event])).await })
-    };
-    let mut calls = vec![append(0)];
-    world.someone_waits().await;
-    calls.extend((1..50).map(append));
-    eventually("all of them wait", async || (world.appender.waiting() == 50).then_some(())).await;
-    held.rollback().await.unwrap();
-    for call in calls {
-        call.await.unwrap().unwrap();
-    }
-    assert_eq!(world.db.count("select count(distinct xmin::text) from inbound.event").await, 2);
+    gather(&world().await, |n| format!("346000000{n:02}")).await;
 }
 
 #[tokio::test]
@@ -82,12 +69,7 @@ async fn a_crowd_has_two_statements_under_way_and_each_chat_its_order() {
         (1..=400).map(|n| by_phone(&format!("346000000{:02}", n % 20), &format!("{n:03}"))).collect();
     let appender = world.appender.clone();
     let crowd = tokio::spawn(async move { appender.append(delivery(crowd)).await });
-    eventually("a second one waits for the lock", async || {
-        let waiting = "select count(*) from pg_stat_activity
-            where datname = current_database() and wait_event_type = 'Lock'";
-        (world.db.count(waiting).await == 2).then_some(())
-    })
-    .await;
+    eventually("a second one waits", async || (world.db.lock_waits().await == 2).then_some(())).await;
     held.rollback().await.unwrap();
     assert_eq!(first.await.unwrap().unwrap().created.len(), 1);
     assert_eq!(crowd.await.unwrap().unwrap().created.len(), 400);

@@ -4,10 +4,9 @@ use std::time::Duration;
 
 use bus::mailbox::{Claim, Claimer, MAX_DEFERS, Outcome, repair};
 use bus::metrics::QueueMetrics;
-use prometheus_client::registry::Registry;
 use uuid::Uuid;
 
-use crate::support::{CHANNEL, LEASE, World, by_phone, world};
+use crate::support::{CHANNEL, LEASE, World, by_phone, told, world};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -131,15 +130,7 @@ async fn an_event_that_is_deferred_without_end_comes_back_more_seldom_and_never_
     let waits = "select count(*) from chat.chat where ready_at between now() + interval '50 s' and now() + interval '70 s'";
     assert_eq!(world.db.count(waits).await, 1);
     assert_eq!(world.mailbox(chat).await.head_attempts, 0);
-    assert!(text(&metrics).contains("queue_stalled_total{channel=\"whatsapp\"} 1"), "{}", text(&metrics));
-}
-
-fn text(metrics: &QueueMetrics) -> String {
-    let mut registry = Registry::default();
-    metrics.register(&mut registry);
-    let mut text = String::new();
-    prometheus_client::encoding::text::encode(&mut text, &registry).unwrap();
-    text
+    assert!(told(&metrics).contains("queue_stalled_total{channel=\"whatsapp\"} 1"), "{}", told(&metrics));
 }
 
 #[tokio::test]
@@ -158,7 +149,7 @@ async fn the_queues_are_measured_from_their_rows() {
     world.expire_leases().await;
     assert_eq!(claimer.claim(&claim(3)).await.unwrap().len(), 3);
     metrics.sample(&world.pool, CHANNEL).await.unwrap();
-    let text = text(&metrics);
+    let text = told(&metrics);
     for line in [
         "queue_ready_chats{queue=\"inbound\",channel=\"whatsapp\"} 0",
         "queue_depth{queue=\"inbound\",channel=\"whatsapp\"} 3",

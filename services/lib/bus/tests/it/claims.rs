@@ -96,14 +96,7 @@ async fn a_channel_is_claimed_by_itself() {
 async fn a_chat_that_changed_between_the_look_and_the_lock_is_left_for_the_next_claim() {
     let world = world().await;
     world.chat_with("34600000001", 1).await;
-    world
-        .run(
-            "create function public.gate() returns boolean language plpgsql volatile as \
-             $$ begin perform pg_advisory_xact_lock_shared(42); return true; end $$",
-        )
-        .await;
-    world.run("alter table chat.chat enable row level security").await;
-    world.run("create policy gate on chat.chat to abisu_conversation using (public.gate())").await;
+    world.gate("chat.chat").await;
     let worker = PgPool::connect(&world.db.url_as("abisu_conversation")).await.unwrap();
     let mut other = world.connect().await;
     sqlx::query("select pg_advisory_lock(42)").execute(&mut other).await.unwrap();

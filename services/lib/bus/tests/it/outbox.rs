@@ -319,9 +319,7 @@ async fn a_claim_takes_nothing_that_it_has_not_read() {
     sqlx::query("lock table report.photo in access exclusive mode").execute(&mut *held).await.unwrap();
     let pool = world.pool.clone();
     let late = tokio::spawn(async move { claim(&pool).await });
-    let waiting = "select count(*) from pg_stat_activity
-                   where datname = current_database() and wait_event_type = 'Lock'";
-    eventually("it waits", async || (world.db.count(waiting).await == 1).then_some(())).await;
+    eventually("it waits", async || (world.db.lock_waits().await == 1).then_some(())).await;
     assert_eq!(world.db.count("select count(*) from report.report where push_epoch > 0").await, 0);
     held.rollback().await.unwrap();
     let loans = late.await.unwrap();

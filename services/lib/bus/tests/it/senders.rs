@@ -7,14 +7,13 @@ use bus::Error;
 use bus::mailbox::{self, Outcome};
 use bus::metrics::QueueMetrics;
 use bus::outbound::{self, Claimed};
-use prometheus_client::registry::Registry;
 use sqlx::PgPool;
 use testkit::eventually;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::outbound::{claim, reply_with, texts};
-use crate::support::{CHANNEL, LEASE, Mailbox, World, world};
+use crate::support::{CHANNEL, LEASE, Mailbox, World, told, world};
 
 const LATER: Duration = Duration::from_secs(60);
 
@@ -129,14 +128,7 @@ async fn replies_are_read_in_a_newer_snapshot_than_the_one_that_found_the_sender
     let world = world().await;
     let chat = Uuid::now_v7();
     reply_with(&world, chat, &["1"]).await;
-    world
-        .run(
-            "create function public.gate() returns boolean language plpgsql volatile as \
-             $$ begin perform pg_advisory_xact_lock_shared(42); return true; end $$",
-        )
-        .await;
-    world.run("alter table chat.sender enable row level security").await;
-    world.run("create policy gate on chat.sender to abisu_conversation using (public.gate())").await;
+    world.gate("chat.sender").await;
     let worker = PgPool::connect(&world.db.url_as("abisu_conversation")).await.unwrap();
     let mut other = world.connect().await;
     sqlx::query("select pg_advisory_lock(42)").execute(&mut other).await.unwrap();
@@ -153,14 +145,6 @@ async fn replies_are_read_in_a_newer_snapshot_than_the_one_that_found_the_sender
     assert_eq!(texts(&loans[0]), ["newer"]);
 }
 
-fn text(metrics: &QueueMetrics) -> String {
-    let mut registry = Registry::default();
-    metrics.register(&mut registry);
-    let mut text = String::new();
-    prometheus_client::encoding::text::encode(&mut text, &registry).unwrap();
-    text
-}
-
 #[tokio::test]
 async fn loans_of_replies_are_counted_by_how_they_ended() {
     let world = world().await;
@@ -175,7 +159,7 @@ async fn loans_of_replies_are_counted_by_how_they_ended() {
     for loan in [&fresh[0], &stale[0]] {
         metrics.replies_settled(CHANNEL, Outcome::Done, &settle(&world, loan, 2, Outcome::Done).await);
     }
-    let text = text(&metrics);
+    let text = told(&metrics);
     for line in [
         "queue_expired_total{queue=\"outbound\",channel=\"whatsapp\"} 1",
         "queue_settles_total{queue=\"outbound\",channel=\"whatsapp\",outcome=\"done\"} 1",
@@ -210,7 +194,7 @@ async fn the_belt_looks_at_both_mailboxes() {
     .await;
     stopping.cancel();
     belt.await.unwrap();
-    assert!(text(&metrics).contains("queue_woken_total{channel=\"whatsapp\"} 2"), "{}", text(&metrics));
+    assert!(told(&metrics).contains("queue_woken_total{channel=\"whatsapp\"} 2"), "{}", told(&metrics));
     assert!(!sender(&world, rests).await.scheduled, "who has nothing to say sleeps on");
     metrics.sample(&world.pool, CHANNEL).await.unwrap();
     assert_eq!(texts(&claim(&world.pool, 10).await[0]), ["1"]);

@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use bus::append::{Appender, Delivery, NewEvent, Stored};
 use bus::mailbox::{self, Claim, Claimed, Outcome, Settlement};
+use bus::metrics::QueueMetrics;
 use bus::{Error, Lease};
+use prometheus_client::registry::Registry;
 use runtime::database::with_tx;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{Connection, PgConnection, PgPool};
@@ -206,17 +208,32 @@ impl World {
 
     /// Waits until some connection waits for a lock that another one holds.
     pub(crate) async fn someone_waits(&self) {
-        eventually("a connection waits for a lock", async || {
-            let waiting = self
-                .db
-                .count(
-                    "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-                )
-                .await;
-            (waiting > 0).then_some(())
-        })
-        .await;
+        eventually("a connection waits for a lock", async || (self.db.lock_waits().await > 0).then_some(()))
+            .await;
     }
+
+    /// From now on the services of `abisu_conversation` wait in each scan of `table` while somebody has the advisory lock
+    /// 42: after their snapshot is taken, and before they lock a row.
+    pub(crate) async fn gate(&self, table: &str) {
+        self.run(
+            "create function public.gate() returns boolean language plpgsql volatile as \
+             $$ begin perform pg_advisory_xact_lock_shared(42); return true; end $$",
+        )
+        .await;
+        for sql in [
+            format!("alter table {table} enable row level security"),
+            format!("create policy gate on {table} to abisu_conversation using (public.gate())"),
+        ] {
+            sqlx::query(sqlx::AssertSqlSafe(sql)).execute(&self.db.pool).await.unwrap();
+        }
+    }
+}
+
+/// What a scrape of these metrics gives.
+pub(crate) fn told(metrics: &QueueMetrics) -> String {
+    let mut registry = Registry::default();
+    metrics.register(&mut registry);
+    testkit::scraped(&registry)
 }
 
 /// What ends a loan whose first `done` events are done.
